@@ -104,7 +104,7 @@ def judged(exercise: Exercise, wrong: Written, compared: Compared | None, outcom
     """Return `true`, `false` or `silent`: whether what was located holds the step that was replaced."""
     if compared is None:
         return "silent"
-    found = compared.found
+    found = compared.result
     steps, culprit = _run(exercise, outcome, compared), wrong.mistake.replaces
     blamed = {culprit} | steps.inside.get(culprit, set())
     if isinstance(found, RightOnly):
@@ -171,7 +171,7 @@ def _tell(exercise: Exercise) -> Iterator[str]:
         text = read_source(example.path.read_bytes(), limit_bytes=Limits().source_bytes)
         outcome = outcome_of(exercise, text)
         compared = location(exercise, text, outcome)
-        right_only = compared is not None and isinstance(compared.found, RightOnly)
+        right_only = compared is not None and isinstance(compared.result, RightOnly)
         yield "silent" if compared is None else "right numbers only" if right_only else "first step"
 
 
@@ -179,7 +179,7 @@ def described(compared: Compared | None) -> str:
     """Return a location in short."""
     if compared is None:
         return "nothing"
-    found = compared.found
+    found = compared.result
     right = [node.step for node in found.right]
     if isinstance(found, RightOnly):
         return f"right {right}"

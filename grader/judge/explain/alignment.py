@@ -231,13 +231,13 @@ class Alignment:
     @cached_property
     def _layouts(self) -> dict[int, dict[Node, Layout]]:
         """By tensor of the answer, the nodes that it is, each with the layout."""
-        found: dict[int, dict[Node, Layout]] = {id(tensor): {} for tensor in self.tensors}
+        layouts: dict[int, dict[Node, Layout]] = {id(tensor): {} for tensor in self.tensors}
         for tensor in self.tensors:
             for node, truth in self.distinctive.items():
                 self.replay.effort.use(GLANCE)
                 if (layout := self.layout(tensor, truth)) is not None:
-                    found[id(tensor)][node] = layout
-        return found
+                    layouts[id(tensor)][node] = layout
+        return layouts
 
     @cached_property
     def nodes(self) -> dict[int, frozenset[Node]]:
@@ -271,10 +271,10 @@ class Alignment:
 
     @cached_property
     def confirmed(self) -> frozenset[Node]:
-        """The nodes that are right in the answer: found there, or needed for what is found."""
-        found = self.matched.keys()
+        """The nodes that are right in the answer: matched, or needed for what is."""
+        matched = self.matched.keys()
         clear = (node for node in self.reference.order if node not in self.opaque)
-        return frozenset(node for node in clear if node in found or self.downstream[node] & found)
+        return frozenset(node for node in clear if node in matched or self.downstream[node] & matched)
 
     def last_matched(self, among: set[Node]) -> dict[Node, TracedTensor]:
         """Return those of `among` that the answer has, and from which no other of them follows."""
@@ -290,11 +290,11 @@ class Alignment:
     @cached_property
     def unmatched(self) -> dict[int, list[TracedTensor]]:
         """The answer's results that are no node, by the number of their elements."""
-        found: dict[int, list[TracedTensor]] = defaultdict(list)
+        unmatched: dict[int, list[TracedTensor]] = defaultdict(list)
         for tensor in self.tensors:
             if tensor.line and id(tensor) not in self.nodes:
-                found[tensor.values.numel()].append(tensor)
-        return found
+                unmatched[tensor.values.numel()].append(tensor)
+        return unmatched
 
     @cached_property
     def has_nan(self) -> bool:

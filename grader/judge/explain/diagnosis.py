@@ -62,11 +62,11 @@ def causes(
     """Return the mistakes that explain an outcome; the arguments are those of `diagnose`.
 
     Code that asks for float32 by name is looked at in float32 first: in float64 its mistake is likely to be hidden by
-    rounding, and a search that finds nothing tries every pair. What is found is certain if float64 agrees.
+    rounding, and a search that finds nothing tries every pair. What it names is certain if float64 agrees.
     """
     look = partial(diagnose, exercise, lost=lost, cancel=cancel, effort=effort)
-    if outcome.coarse is not None and (found := look(outcome.coarse)):
-        return look(outcome.evidence, known, among={one.mistake for one in found}) or found
+    if outcome.coarse is not None and (likely := look(outcome.coarse)):
+        return look(outcome.evidence, known, among={one.mistake for one in likely}) or likely
     return look(outcome.evidence, {} if outcome.single else known)
 
 
@@ -96,14 +96,14 @@ def diagnose(
     """
     target = _target(exercise, evidence, known, cancel=cancel, effort=effort)
     suspects = [wrong for wrong in exercise.mistakes if wrong.dimension in lost and (not among or wrong.name in among)]
-    found = _explanations(target, suspects)
-    if len(found) != 1:
+    explaining = _explanations(target, suspects)
+    if len(explaining) != 1:
         return ()
     failed = {build.name for build in evidence.observed.builds.values() if build.raised is not None}
     calls = [call for call in target.plan.calls if call.build not in failed]
     whole = not target.effort.spent and all(call.name in evidence.observed.calls for call in calls)
     certain = whole and all(call.dtype == "float64" for call in target.plan.calls)
-    return tuple(Diagnosis(wrong.name, wrong.title, wrong.message, certain) for wrong in found[0])
+    return tuple(Diagnosis(wrong.name, wrong.title, wrong.message, certain) for wrong in explaining[0])
 
 
 def explanations(
@@ -127,7 +127,7 @@ def _explanations(target: _Target, suspects: Sequence[Mistake]) -> Explanations:
     marking: set[str] = set()
     lineup = _Lineup(suspects, [_Probe(target, call, suspects, marking) for call in calls], target.effort)
     ways = (lineup.single(offered=False), lineup.single(offered=True), lineup.pairs())
-    return next((found for likely in ways if (found := _confirmed(target, likely))), ())
+    return next((confirmed for likely in ways if (confirmed := _confirmed(target, likely))), ())
 
 
 def _wrong_calls(target: _Target) -> list[Call]:

@@ -32,8 +32,8 @@ def lost(answer: WrongAnswer) -> Location | None:
     """Return where the gradients of a call begin to be wrong whose outputs are right."""
     for call in [call for call in _calls(answer) if _is_far_off(answer, call)][:_MOST_CALLS]:
         compared = _compare(answer, call)
-        if compared is not None and (told := _at_a_node(compared) or _at_a_leaf(compared)) is not None:
-            return told
+        if compared is not None and (location := _at_a_node(compared) or _at_a_leaf(compared)) is not None:
+            return location
     return None
 
 
@@ -66,8 +66,8 @@ def _has_wrong_gradient(answer: WrongAnswer, call: Call, seen: CallSeen) -> bool
 
 def _wrong_keys(answer: WrongAnswer, call: Call, seen: CallSeen) -> Iterator[str]:
     for key, truth in _truths(answer, call).items():
-        found = seen.slots[key].tensor
-        if found is None or not is_close(found, truth, answer.evidence.bound(call, key)):
+        given = seen.slots[key].tensor
+        if given is None or not is_close(given, truth, answer.evidence.bound(call, key)):
             yield key
 
 
@@ -75,8 +75,8 @@ def _is_far_off(answer: WrongAnswer, call: Call) -> bool:
     """Return whether a gradient is off by so much that what is right on the way there cannot be off by rounding."""
     seen, truths = answer.evidence.observed.calls[call.name], _truths(answer, call)
     for key in _wrong_keys(answer, call, seen):
-        found, far = seen.slots[key].tensor, _FAR * max(answer.evidence.scale(call, key), 1e-300)
-        if found is None or not is_close(found, truths[key], far):
+        given, far = seen.slots[key].tensor, _FAR * max(answer.evidence.scale(call, key), 1e-300)
+        if given is None or not is_close(given, truths[key], far):
             return True
     return False
 
@@ -111,8 +111,8 @@ class _Compared:
         """Return the inputs and weights where the answer has others than `gradients`; none is as good as zeros."""
         wrong = []
         for key, truth in _truths(self.answer, self.call).items():
-            zeros, found, other = torch.zeros_like(truth), self.seen.slots[key].tensor, gradients.get(key)
-            one, other = (zeros if value is None else value for value in (found, other))
+            zeros, given, other = torch.zeros_like(truth), self.seen.slots[key].tensor, gradients.get(key)
+            one, other = (zeros if value is None else value for value in (given, other))
             if not is_close(one, other, self.answer.evidence.bound(self.call, key)):
                 wrong.append(key)
         return wrong
@@ -216,8 +216,8 @@ def _cut(compared: _Compared, step: str, right: str) -> Location | None:
         return None
     lines = sorted(cutting & leading or cutting)
     where = " and ".join(map(compared.answer.where, lines))
-    told = "is computed from numbers that need a gradient, and passes none on to them"
-    message = f"{right} What {where} gives {told}, as after `detach()`, `.data` or `no_grad`."
+    what = "is computed from numbers that need a gradient, and passes none on to them"
+    message = f"{right} What {where} gives {what}, as after `detach()`, `.data` or `no_grad`."
     return Location(step, f"The gradient is cut at {where}", message, lines[0])
 
 

@@ -41,11 +41,11 @@ _SYMPTOMS: tuple[Callable[[WrongAnswer], Location | None], ...] = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """One call of an answer beside the reference, and what was found there."""
+    """One call of an answer beside the reference, and what the search gave there."""
 
     call: Call
     alignment: Alignment
-    found: Divergence | RightOnly
+    result: Divergence | RightOnly
 
 
 def locate(answer: WrongAnswer, effort: int = USUAL.location) -> Location | None:
@@ -58,7 +58,7 @@ def locate(answer: WrongAnswer, effort: int = USUAL.location) -> Location | None
     """
     compared = compare(answer, effort)
     looks = _SYMPTOMS
-    if compared is not None and isinstance(compared.found, Divergence):
+    if compared is not None and isinstance(compared.result, Divergence):
         # Where sizes are one, or equal, what fails elsewhere may go through, and look like another mistake.
         looks = (symptoms.failure, symptoms.misfit) if answer.is_odd(compared.call) else ()
     symptom = next((one for look in looks if (one := look(answer)) is not None), None)
@@ -74,15 +74,15 @@ def compare(answer: WrongAnswer, most: int = USUAL.location) -> Compared | None:
     for call in (wrong or gradients.slightly_off(answer))[:_MOST_CALLS]:
         effort = Effort(min(left, most * 2 // 3))
         alignment = align(answer, call, effort, tolerance=fine)
-        found = search(alignment) if alignment is not None else None
+        result = search(alignment) if alignment is not None else None
         left -= effort.done
-        if alignment is None or found is None:
+        if alignment is None or result is None:
             continue
-        if isinstance(found, RightOnly):
-            right_only = right_only or (None if fine else Compared(call, alignment, found))
+        if isinstance(result, RightOnly):
+            right_only = right_only or (None if fine else Compared(call, alignment, result))
         # Of what is off by little, the whole output must follow from the numbers that differ.
-        elif not fine or found.whole or not any(alignment.downstream[node] for node in found.expected):
-            return Compared(call, alignment, found)
+        elif not fine or result.whole or not any(alignment.downstream[node] for node in result.expected):
+            return Compared(call, alignment, result)
     return right_only
 
 
@@ -118,12 +118,12 @@ def _gives_wrong_numbers(answer: WrongAnswer, call: Call) -> bool:
 
 
 def _location(answer: WrongAnswer, compared: Compared) -> Location:
-    alignment, found = compared.alignment, compared.found
+    alignment, result = compared.alignment, compared.result
     words = Wording(alignment, answer.title(compared.call), answer.where)
-    said = words.divergence(found) if isinstance(found, Divergence) else words.right_only(found)
+    said = words.divergence(result) if isinstance(result, Divergence) else words.right_only(result)
     said = _with_extra_parameter(answer, said)
     # With a bound of its own: what is only shown must not cost what is said.
-    shown = within(_MOST_WORK, lambda: stages(alignment, found, answer.where)) or ()
+    shown = within(_MOST_WORK, lambda: stages(alignment, result, answer.where)) or ()
     return replace(said, case=words.case if shown else "", stages=shown)
 
 

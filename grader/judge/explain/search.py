@@ -59,7 +59,7 @@ class Divergence:
         wrong: those of them whose numbers differ; what is right completes a group of results.
         whole: all that follows from them is right.
         between: steps before them that do not show in the answer's numbers.
-        missing: those of `between` that give numbers which could have been found.
+        missing: those of `between` that give numbers which could have been matched.
         lines: those of which no result is right, and that the first that differ come from; see `Traced`.
         bypassed: the answer has these nodes as well, in tensors that are right, and goes on with others; all or none.
         origins: where the numbers of `bypassed` are made in the reference; later steps may lay them out in another way.
@@ -238,7 +238,7 @@ def _divergence(alignment: Alignment, proof: _Proof) -> Divergence | None:
     between = tuple(dict.fromkeys(node.step for node in unconfirmed if node in upstream))
     if between and not whole:
         return None  # what the last step gives, or what differs further on as well, proves nothing of the steps before
-    return _described(alignment, proof.substitution, upstream, whole=whole, between=between)
+    return _details(alignment, proof.substitution, upstream, whole=whole, between=between)
 
 
 def _is_denied(alignment: Alignment, proof: _Proof) -> bool:
@@ -260,7 +260,7 @@ def _is_hidden_early(alignment: Alignment, substitution: Substitution) -> bool:
     return True
 
 
-def _described(
+def _details(
     alignment: Alignment, substitution: Substitution, upstream: set[Node], *, whole: bool, between: tuple[str, ...]
 ) -> Divergence:
     order, expected, values = alignment.reference.order, alignment.expected, substitution.values
@@ -270,7 +270,7 @@ def _described(
     last = alignment.last_matched(upstream)
     right = {node: tensor for node, tensor in last.items() if alignment.exact(node) is not None}
     exact = {node: tensor for node in tensors if (tensor := alignment.exact(node)) is not None}
-    found, clear = {node.step for node in right}, {node.step for node in alignment.distinctive}
+    shown, clear = {node.step for node in right}, {node.step for node in alignment.distinctive}
     same_as = {node: own for node, tensor in tensors.items() if (own := alignment.nodes_of(tensor))}
     return Divergence(
         substitution.step,
@@ -281,7 +281,7 @@ def _described(
         wrong=wrong,
         whole=whole,
         between=between,
-        missing=tuple(step for step in between if step not in found and step in clear),
+        missing=tuple(step for step in between if step not in shown and step in clear),
         lines=frozenset[int]().union(*(_unsettled_lines(alignment, tensors[node]) for node in wrong)),
         bypassed=exact if len(exact) == len(tensors) else {},
         origins={node: min(alignment.nodes_of(tensor), key=order.index) for node, tensor in exact.items()},

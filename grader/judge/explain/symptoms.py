@@ -91,18 +91,18 @@ def misfit(answer: WrongAnswer) -> Location | None:
         if seen is None or seen.raised is not None:
             continue
         for slot in call.outputs:
-            found, dtype = seen.slots.get(slot.key), slot.dtype or call.dtype
-            if found is None or (found.presence is Presence.TENSOR and found.dtype == dtype):
+            given, dtype = seen.slots.get(slot.key), slot.dtype or call.dtype
+            if given is None or (given.presence is Presence.TENSOR and given.dtype == dtype):
                 continue
-            if (line := _line_of(answer, call, found, dtype)) is None:
+            if (line := _line_of(answer, call, given, dtype)) is None:
                 return None
             where = answer.where(line)
             title = f"Your `{slot.name}` does not match the exercise: see {where}"
-            gives = f"{where} gives {found.what or f'one of shape {_sizes(found.shape)} in {found.dtype}'}."
-            if found.what == "None":
+            gives = f"{where} gives {given.what or f'one of shape {_sizes(given.shape)} in {given.dtype}'}."
+            if given.what == "None":
                 title = f"None is returned: see {where}"
                 gives = f"your code returns None: see {where}. Is a `return` missing, or its value?"
-            elif found.what in ("ndarray", "a ndarray"):
+            elif given.what in ("ndarray", "a ndarray"):
                 title = f"A NumPy array is returned, not a tensor: see {where}"
             wanted = f"a tensor of shape {_sizes(slot.shape)} in {dtype}"
             message = f"In the case “{answer.title(call)}” `{slot.name}` must be {wanted}, but {gives}"
@@ -110,15 +110,15 @@ def misfit(answer: WrongAnswer) -> Location | None:
     return None
 
 
-def _line_of(answer: WrongAnswer, call: Call, found: Seen, dtype: str) -> int | None:
+def _line_of(answer: WrongAnswer, call: Call, given: Seen, dtype: str) -> int | None:
     """Return the line that first gives the wrong dtype, or the last one that gives the shape; else the only return."""
     alone = answer.traced_alone(call)
-    trace = alone.trace if alone is not None and found.presence is not Presence.OTHER else ()
+    trace = alone.trace if alone is not None and given.presence is not Presence.OTHER else ()
     line = None
-    if found.dtype == dtype:
-        line = next((result.line for result in reversed(trace) if tuple(result.values.shape) == found.shape), None)
+    if given.dtype == dtype:
+        line = next((result.line for result in reversed(trace) if tuple(result.values.shape) == given.shape), None)
     elif dtype == call.dtype:
-        line = next((result.line for result in trace if result.dtype == found.dtype), None)
+        line = next((result.line for result in trace if result.dtype == given.dtype), None)
     if line:
         return line
     name = answer.evidence.plan.contract(call.part).name
@@ -186,12 +186,12 @@ def state_kept(answer: WrongAnswer) -> Location | None:
 
 def _wrong_calls(answer: WrongAnswer) -> list[Call]:
     """Return the smallest call that raised, and the smallest that gave something wrong."""
-    found: dict[bool, Call] = {}
+    calls: dict[bool, Call] = {}
     for call in answer.counted():
         seen = answer.seen(call)
         if not call.training and seen is not None and not answer.says_nothing(call) and answer.is_wrong(call, seen):
-            found.setdefault(seen.raised is not None, call)
-    return list(found.values())
+            calls.setdefault(seen.raised is not None, call)
+    return list(calls.values())
 
 
 def nan(answer: WrongAnswer) -> Location | None:
@@ -330,14 +330,15 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 def definition(text: str, name: str, method: str = "") -> int | None:
     """Return the line that defines a function, or a class's method; the class itself if it has no such method."""
-    found = _definition(text, name, method)
-    return found.lineno if found is not None else None
+    node = _definition(text, name, method)
+    return node.lineno if node is not None else None
 
 
 def returns(text: str, name: str, method: str = "") -> list[int]:
     """Return the lines of a function's or method's own `return` statements that return something."""
-    found = _definition(text, name, method)
-    return [node.lineno for node in _inside(found) if isinstance(node, ast.Return) and node.value] if found else []
+    function = _definition(text, name, method)
+    inside = _inside(function) if function is not None else ()
+    return [node.lineno for node in inside if isinstance(node, ast.Return) and node.value]
 
 
 def assignments(text: str, attribute: str) -> list[int]:
@@ -363,11 +364,11 @@ def _nodes(text: str) -> list[ast.AST]:
 
 def _definition(text: str, name: str, method: str) -> _Definition | None:
     named = [node for node in _nodes(text) if isinstance(node, _Definition) and node.name == name]
-    found = named[-1] if named else None  # the last one counts, as in Python
-    if isinstance(found, ast.ClassDef):
-        methods = [node for node in found.body if isinstance(node, _Function) and node.name == method]
-        return methods[-1] if methods else found
-    return found
+    last = named[-1] if named else None  # the last one counts, as in Python
+    if isinstance(last, ast.ClassDef):
+        methods = [node for node in last.body if isinstance(node, _Function) and node.name == method]
+        return methods[-1] if methods else last
+    return last
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:

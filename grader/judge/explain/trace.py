@@ -132,12 +132,12 @@ class WrongAnswer:
         if seen is None or seen.raised is not None:
             return True
         for slot in call.outputs:
-            found, truth = seen.slots.get(slot.key), self.evidence.truth(call, slot.key)
+            given, truth = seen.slots.get(slot.key), self.evidence.truth(call, slot.key)
             if truth is None:
                 continue
-            if found is None or found.presence is not Presence.TENSOR or found.dtype != (slot.dtype or call.dtype):
+            if given is None or given.presence is not Presence.TENSOR or given.dtype != (slot.dtype or call.dtype):
                 return True
-            if found.tensor is None or not is_close(found.tensor, truth, self.evidence.bound(call, slot.key)):
+            if given.tensor is None or not is_close(given.tensor, truth, self.evidence.bound(call, slot.key)):
                 return True
         return False
 

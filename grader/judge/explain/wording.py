@@ -2,7 +2,7 @@
 
 Beside the sentences stand the steps of the reference on that case, with the answer's own numbers: those that have one
 of the usual names, and the first that differs. What an answer has for a step that comes after that one is what the
-reference gives with the answer's numbers put in. The proof of the place proves these too, as long as the answer's
+reference gives with the answer's numbers put in. The proof of that step proves these too, as long as the answer's
 outputs come of them in the end; else they must be among its results.
 """
 
@@ -52,103 +52,103 @@ class Wording:
     case: str
     where: Where
 
-    def right_only(self, found: RightOnly) -> Location:
+    def right_only(self, result: RightOnly) -> Location:
         """Return what the student is told where only right results can be shown."""
-        last = max((tensor.line for tensor in found.right.values() if tensor.line), default=None)
+        last = max((tensor.line for tensor in result.right.values() if tensor.line), default=None)
         title = f"Your results are right up to {self.where(last)}" if last else "Your results are right at first"
-        message = f"In the case “{self.case}”: {self._right(found)} {_NO_MORE}"
+        message = f"In the case “{self.case}”: {self._right(result)} {_NO_MORE}"
         return Location("", f"{title}, in the case “{self.case}”", message)
 
-    def divergence(self, found: Divergence) -> Location:
+    def divergence(self, first: Divergence) -> Location:
         """Return what the student is told of the first step that differs."""
-        line = min((line for node in found.wrong if (line := found.tensors[node].line)), default=None)
-        if found.is_left_behind:
-            said = [self._left_behind(found)]
+        line = min((line for node in first.wrong if (line := first.tensors[node].line)), default=None)
+        if first.is_left_behind:
+            said = [self._left_behind(first)]
         else:
-            shared = f"{capitalised(self._lines(found.shared))} gives right results as well: check what it is given."
-            said = [self._differs(found), shared if found.shared and not found.duplicates else "", self._right(found)]
-        if found.missing:
-            early = ", was computed before the call" if 0 in found.lines else ""
+            shared = f"{capitalised(self._lines(first.shared))} gives right results as well: check what it is given."
+            said = [self._differs(first), shared if first.shared and not first.duplicates else "", self._right(first)]
+        if first.missing:
+            early = ", was computed before the call" if 0 in first.lines else ""
             said.append(
-                f"Before that, nothing in your code equals {self._steps(found.missing)}: "
+                f"Before that, nothing in your code equals {self._steps(first.missing)}: "
                 f"it is part of another line{early}, or wrong as well."
             )
-        if found.whole:
+        if first.whole:
             said.append("The steps after it are right.")
         message = " ".join([f"In the case “{self.case}”, {said[0]}", *(text for text in said[1:] if text)])
-        return Location(found.step, self._title(found), message, found.shared.get(line or 0) or line)
+        return Location(first.step, self._title(first), message, first.shared.get(line or 0) or line)
 
-    def _title(self, found: Divergence) -> str:
-        wrong = {found.tensors[node].line for node in found.wrong} - {0}
-        place = self._lines(wrong)
-        title = f"Your results become wrong at {place}"
-        if found.is_left_behind:
-            if wrong and found.is_moved:
-                right = self._lines(tensor.line for tensor in found.bypassed.values())
-                return f"The result of {place} is used where that of {right} belongs"
-            return f"A right result is changed, or not used{f': see {place}' if place else ''}"
-        if found.bypassed:
+    def _title(self, first: Divergence) -> str:
+        wrong = {first.tensors[node].line for node in first.wrong} - {0}
+        where = self._lines(wrong)
+        title = f"Your results become wrong at {where}"
+        if first.is_left_behind:
+            if wrong and first.is_moved:
+                right = self._lines(tensor.line for tensor in first.bypassed.values())
+                return f"The result of {where} is used where that of {right} belongs"
+            return f"A right result is changed, or not used{f': see {where}' if where else ''}"
+        if first.bypassed:
             return title
-        if not place:
+        if not where:
             return "A step is missing, or changes nothing: your code uses an argument unchanged"
-        if found.is_left_out:
-            return f"A step is missing after {place}, or changes nothing"
-        if found.duplicates:
-            return f"{capitalised(self._lines(found.duplicates))} give the same numbers"
-        if found.exchanged:
-            return f"{title}, or the results of {self._lines(found.exchanged)} are swapped before"
-        if any(found.shared.values()):
-            return f"{title}, called from {self._lines(found.shared.values())}"
-        earlier = found.lines - wrong
-        if found.shared or 0 in earlier or len(earlier) > _MOST_EARLIER:
+        if first.is_left_out:
+            return f"A step is missing after {where}, or changes nothing"
+        if first.duplicates:
+            return f"{capitalised(self._lines(first.duplicates))} give the same numbers"
+        if first.exchanged:
+            return f"{title}, or the results of {self._lines(first.exchanged)} are swapped before"
+        if any(first.shared.values()):
+            return f"{title}, called from {self._lines(first.shared.values())}"
+        earlier = first.lines - wrong
+        if first.shared or 0 in earlier or len(earlier) > _MOST_EARLIER:
             return f"{title} or earlier"
         return f"{title}, or already at {self._lines(earlier)}" if earlier else title
 
-    def _differs(self, found: Divergence) -> str:
-        what, sources = self._step_and_part(found), self._sources(found.tensors[node] for node in found.wrong)
-        if found.is_left_out:
+    def _differs(self, first: Divergence) -> str:
+        what, sources = self._step_and_part(first), self._sources(first.tensors[node] for node in first.wrong)
+        if first.is_left_out:
             return f"instead of {what}, your code uses the numbers of {sources} unchanged."
-        if found.duplicates:
-            lines = self._lines(found.duplicates)
+        if first.duplicates:
+            lines = self._lines(first.duplicates)
             return f"{lines} give the same numbers, and one of them should give those for {what}."
-        return f"the numbers for {what}, at {sources}, are wrong{self._how(found, 'they')}."
+        return f"the numbers for {what}, at {sources}, are wrong{self._how(first, 'they')}."
 
-    def _left_behind(self, found: Divergence) -> str:
+    def _left_behind(self, first: Divergence) -> str:
         """Say that right results are not used."""
-        what, origins = self._step_and_part(found), {origin.step for origin in found.origins.values()}
-        if len(origins) == 1 and found.origins.keys() == found.tensors.keys():
+        what, origins = self._step_and_part(first), {origin.step for origin in first.origins.values()}
+        if len(origins) == 1 and first.origins.keys() == first.tensors.keys():
             what = self._quoted(origins.pop())  # what merely passes its numbers on is not where they were made
-        right = self._lines(tensor.line for tensor in found.bypassed.values())
+        right = self._lines(tensor.line for tensor in first.bypassed.values())
         return (
             f"your numbers for {what} are right ({right}), but your code goes on "
-            f"with other numbers, at {self._sources(found.tensors.values())}{self._how(found, 'these')}."
+            f"with other numbers, at {self._sources(first.tensors.values())}{self._how(first, 'these')}."
         )
 
-    def _how(self, found: Divergence, they: str) -> str:
+    def _how(self, first: Divergence, they: str) -> str:
         """Return which other step's numbers they are, or in what way they differ; empty where neither can be told."""
-        pairs = [(found.values[node], truth) for node, truth in found.expected.items()]
-        other = {node.step for node in found.stands_for.values()}
-        is_one = len(found.stands_for) == len(pairs) and len(other) == 1 and found.step not in other
+        pairs = [(first.values[node], truth) for node, truth in first.expected.items()]
+        other = {node.step for node in first.stands_for.values()}
+        is_one = len(first.stands_for) == len(pairs) and len(other) == 1 and first.step not in other
         if is_one and not all(same_numbers(*pair) for pair in pairs):  # a mere other layout is no other step's
             return f": {they} equal the right numbers for {self._quoted(other.pop())}"
         said = difference(pairs, self.alignment.tolerance)
         return f": they {said}" if said else ""
 
-    def _right(self, found: Divergence | RightOnly) -> str:
+    def _right(self, result: Divergence | RightOnly) -> str:
         """Say which results are right, and where: the last few."""
         lines: dict[str, list[int]] = {}
-        for node, tensor in found.right.items():
+        for node, tensor in result.right.items():
             lines.setdefault(node.step, []).extend([tensor.line] if tensor.line else [])
         said = [f"{self._quoted(step)} ({self._lines(numbers)})" for step, numbers in lines.items() if numbers]
         return f"Right until then: {_enumerated(said[-_MOST_RIGHT:])}." if said else ""
 
-    def _step_and_part(self, found: Divergence) -> str:
+    def _step_and_part(self, first: Divergence) -> str:
         """Return the step, and which of its several results it is about."""
-        parts = sorted({node.part for node in found.tensors})
-        step = self._quoted(found.step)
-        if found.parts < 2 or len(parts) == found.parts or parts[-1] >= len(_ORDINALS):
+        parts = sorted({node.part for node in first.tensors})
+        step = self._quoted(first.step)
+        if first.parts < 2 or len(parts) == first.parts or parts[-1] >= len(_ORDINALS):
             return step
-        return f"{step} (the {_enumerated([_ORDINALS[part] for part in parts])} of its {found.parts} results)"
+        return f"{step} (the {_enumerated([_ORDINALS[part] for part in parts])} of its {first.parts} results)"
 
     def _steps(self, steps: Sequence[str]) -> str:
         more = [f"{len(steps) - _MOST_STEPS} more"] if len(steps) > _MOST_STEPS else []
@@ -267,16 +267,16 @@ _NAMES = {
 _ARGUMENTS = {"query": "queries", "key": "keys", "value": "values"}
 
 
-def stages(alignment: Alignment, found: Divergence | RightOnly, where: Where) -> tuple[StepSeen, ...]:
+def stages(alignment: Alignment, result: Divergence | RightOnly, where: Where) -> tuple[StepSeen, ...]:
     """Return the steps, in the order of the reference, one example and one head of each; `where` words a line."""
     after, shown = None, tuple[int, ...]()
-    if isinstance(found, Divergence):
-        after, node = alignment.with_values(found.values), next(iter(found.tensors))
-        off = (found.values[node] - alignment.expected[node]).nan_to_num(torch.inf).abs()
+    if isinstance(result, Divergence):
+        after, node = alignment.with_values(result.values), next(iter(result.tensors))
+        off = (result.values[node] - alignment.expected[node]).nan_to_num(torch.inf).abs()
         if off.dim() > 2:  # the example, and the head, in which the first step that differs is furthest off
             shown = index_of(int(off.flatten(-2).amax(dim=-1).argmax()), off.shape[:-2])
-    told = _Stages(alignment, found, where, after.values if after is not None else {}, shown)
-    return tuple([*told.arguments(), *told.steps()][:MOST_STAGES])
+    stage = _Stages(alignment, result, where, after.values if after is not None else {}, shown)
+    return tuple([*stage.arguments(), *stage.steps()][:MOST_STAGES])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,7 +287,7 @@ class _Stages:
     """
 
     alignment: Alignment
-    found: Divergence | RightOnly
+    result: Divergence | RightOnly
     where: Where
     after: Values
     shown: tuple[int, ...]
@@ -303,7 +303,7 @@ class _Stages:
         """Yield the steps that are shown."""
         new = [node for node in self.alignment.expected if node not in self.alignment.repeats]
         split = any(node.step == "split" for node in new)
-        first = self.found.tensors if isinstance(self.found, Divergence) else {}
+        first = self.result.tensors if isinstance(self.result, Divergence) else {}
         for node, truth in self.alignment.expected.items():
             name = _name(node, split=split)
             if truth.dim() > 0 and (node in first or (name and node in new)):
@@ -326,10 +326,10 @@ class _Stages:
     def _yours(self, node: Node, truth: Tensor) -> tuple[Standing, Tensor | None, TracedTensor | None]:
         """Return how a step stands, the answer's numbers for it, and the tensor that holds them; None for unknown."""
         alignment, tolerance, whole = self.alignment, self.alignment.tolerance, False
-        if isinstance(self.found, Divergence):
-            whole = self.found.whole
-            if node in self.found.tensors:
-                return "first", self.found.values[node], self.found.tensors[node]
+        if isinstance(self.result, Divergence):
+            whole = self.result.whole
+            if node in self.result.tensors:
+                return "first", self.result.values[node], self.result.tensors[node]
         now = self.after.get(node)
         if now is not None and now.shape == truth.shape and bool(differs(now, truth, tolerance).any()):
             results = (one for one in alignment.tensors if one.line)
