@@ -26,11 +26,11 @@ from grader.examples import Example, read_examples
 from grader.exercise.catalog import Catalog
 from grader.gate.prove import Trial, open_trial
 from grader.judge.attempt import Outcome, attempt, tell
-from grader.judge.explaining import causes
+from grader.judge.explain.diagnosis import causes
+from grader.judge.explain.location import locate
+from grader.judge.explain.trace import Runner, WrongAnswer
 from grader.judge.grade import observe_reference
-from grader.judge.locating import locate
 from grader.judge.report import CheckResult, Report, Status
-from grader.judge.retrace import Runner
 from grader.judge.source import read_source
 from grader.sandbox.choice import choose_box
 
@@ -91,7 +91,7 @@ def _is_lost(check: CheckResult) -> bool:
 
 def _place(trial: Trial, outcome: Outcome, source: str, run: Runner) -> tuple[str, str]:
     again = (lambda plan: run(plan.placing(outcome.places))) if outcome.places else run
-    place = locate(trial.exercise, outcome, source, again)
+    place = locate(WrongAnswer(trial.exercise, outcome, source, again))
     if place is None:
         return "neither", ""
     is_vague = place.line is None and not place.step and place.title.startswith("These of your numbers")

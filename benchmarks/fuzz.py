@@ -37,9 +37,8 @@ from grader.errors import BadAnswer
 from grader.exercise.catalog import Catalog
 from grader.judge import figures
 from grader.judge.attempt import Outcome, tell
-from grader.judge.bounded import within
-from grader.judge.diagnosis import diagnose
-from grader.judge.effort import USUAL
+from grader.judge.explain.budget import USUAL, within
+from grader.judge.explain.diagnosis import diagnose
 from grader.judge.report import Report, Status
 from grader.judge.verdicts import judge
 

@@ -18,8 +18,9 @@ from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.spec import CaseSpec
 from grader.judge.attempt import Outcome, attempt
 from grader.judge.cause import Location
+from grader.judge.explain.location import locate
+from grader.judge.explain.trace import WrongAnswer
 from grader.judge.grade import observe_reference
-from grader.judge.locating import locate
 from grader.judge.sheet import Sheet, of_cases
 
 CASES = 3  # of each exercise; more only make the answers longer
@@ -121,9 +122,9 @@ def _traced(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:
         return asked[-1][1]
 
     def find(observed: Observations, ending: Ending) -> Location | None:
-        return locate(exercise, outcome, source, lambda _: Run(observed, ending))
+        return locate(WrongAnswer(exercise, outcome, source, lambda _: Run(observed, ending)))
 
-    locate(exercise, outcome, source, listen)
+    locate(WrongAnswer(exercise, outcome, source, listen))
     for plan, done in asked:
         if any(call.trace for call in done.observations.calls.values()):
             stream = b"".join(pack(event, plan) for event in _events(done.observations)) + END

@@ -30,9 +30,10 @@ from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.steps import Steps
 from grader.judge.attempt import Outcome, attempt
+from grader.judge.explain.location import Compared, compare, wrong_calls
+from grader.judge.explain.search import RightOnly
+from grader.judge.explain.trace import WrongAnswer
 from grader.judge.grade import observe_reference
-from grader.judge.locating import Departure, departure, wrong_calls
-from grader.judge.retrace import Retrace
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
 
@@ -87,42 +88,41 @@ def outcome_of(exercise: Exercise, text: str) -> Outcome:
     return attempt(draw_up(exercise, _SEED), text, run, partial(observe_reference, exercise), known=exercise.attempts)
 
 
-def location(exercise: Exercise, text: str, outcome: Outcome, cancel: CancelToken | None = None) -> Departure | None:
+def location(exercise: Exercise, text: str, outcome: Outcome, cancel: CancelToken | None = None) -> Compared | None:
     """Return where the numbers of an answer begin to differ."""
-    return departure(retrace(exercise, text, outcome, cancel))
+    return compare(wrong_answer(exercise, text, outcome, cancel))
 
 
-def retrace(exercise: Exercise, text: str, outcome: Outcome, cancel: CancelToken | None = None) -> Retrace:
+def wrong_answer(exercise: Exercise, text: str, outcome: Outcome, cancel: CancelToken | None = None) -> WrongAnswer:
     """Return an answer that can be run again."""
     run = partial(InlineBox().run, source=text, limits=Limits())
     again = (lambda plan: run(plan.placing(outcome.places))) if outcome.places else run
-    return Retrace(exercise, outcome, text, again, cancel or CancelToken())
+    return WrongAnswer(exercise, outcome, text, again, cancel or CancelToken())
 
 
-def judged(exercise: Exercise, wrong: Written, departed: Departure | None, outcome: Outcome) -> str:
+def judged(exercise: Exercise, wrong: Written, compared: Compared | None, outcome: Outcome) -> str:
     """Return `true`, `false` or `silent`: whether what was located holds the step that was replaced."""
-    if departed is None:
+    if compared is None:
         return "silent"
-    found = departed.found
-    steps, culprit = _run(exercise, outcome, departed), wrong.mistake.replaces
+    found = compared.result
+    steps, culprit = _run(exercise, outcome, compared), wrong.mistake.replaces
     blamed = {culprit} | steps.inside.get(culprit, set())
-    if found.first is None:
+    if isinstance(found, RightOnly):
         return "right numbers only"  # which were compared one by one
-    exactly = {found.first.step, *found.also}
-    if found.used is not None:
+    exactly = {found.step}
+    if found.bypassed:
         exactly |= {origin.step for origin in found.origins.values()}
-        passed_on = [place for place in steps.takers if place in found.used or place.step in found.also]
-        exactly |= {step for place in passed_on for step in steps.takers[place]}
+        exactly |= {step for node in found.bypassed for step in steps.takers.get(node, ())}
     if blamed & exactly:
         return "true"
     return "true, within a range" if blamed & set(found.between) else "false"
 
 
-def _run(exercise: Exercise, outcome: Outcome, departed: Departure) -> Steps:
+def _run(exercise: Exercise, outcome: Outcome, compared: Compared) -> Steps:
     """Return the steps of the reference after the call that was looked at."""
     steps = exercise.steps()
-    plan = outcome.evidence.plan.only(frozenset({departed.call.name})).in_double()
-    steps.given(lambda: list(observe(plan, lambda: steps.namespace)))
+    plan = outcome.evidence.plan.only(frozenset({compared.call.name})).in_double()
+    steps.watch(lambda: list(observe(plan, lambda: steps.namespace)))
     return steps
 
 
@@ -150,15 +150,15 @@ def _verify(exercise: Exercise, wrong: Written) -> str:
     if (
         outcome.score == 100
         or outcome.run.observations.loading is not None
-        or not wrong_calls(retrace(exercise, wrong.text, outcome))
+        or not wrong_calls(wrong_answer(exercise, wrong.text, outcome))
     ):
         return "outputs right, or an error"
     begun = time.perf_counter()
-    departed = location(exercise, wrong.text, outcome)
-    verdict = judged(exercise, wrong, departed, outcome)
+    compared = location(exercise, wrong.text, outcome)
+    verdict = judged(exercise, wrong, compared, outcome)
     if verdict.startswith("false") or time.perf_counter() - begun > 5:
         typer.echo(
-            f"  {exercise.id} {wrong.mistake.name} ({wrong.mistake.replaces}): {verdict}, {described(departed)}, "
+            f"  {exercise.id} {wrong.mistake.name} ({wrong.mistake.replaces}): {verdict}, {described(compared)}, "
             f"{time.perf_counter() - begun:.1f} s"
         )
     return verdict
@@ -170,15 +170,18 @@ def _tell(exercise: Exercise) -> Iterator[str]:
             continue
         text = read_source(example.path.read_bytes(), limit_bytes=Limits().source_bytes)
         outcome = outcome_of(exercise, text)
-        departed = location(exercise, text, outcome)
-        yield "silent" if departed is None else "first step" if departed.found.first else "right numbers only"
+        compared = location(exercise, text, outcome)
+        right_only = compared is not None and isinstance(compared.result, RightOnly)
+        yield "silent" if compared is None else "right numbers only" if right_only else "first step"
 
 
-def described(departed: Departure | None) -> str:
+def described(compared: Compared | None) -> str:
     """Return a location in short."""
-    if departed is None:
+    if compared is None:
         return "nothing"
-    found = departed.found
-    first = found.first.step if found.first else "-"
-    known, used = [place.step for place in found.known], bool(found.used)
-    return f"first {first}, between {found.between}, also {found.also}, known {known}, used {used}"
+    found = compared.result
+    right = [node.step for node in found.right]
+    if isinstance(found, RightOnly):
+        return f"right {right}"
+    first, used = found.step, bool(found.bypassed)
+    return f"first {first}, between {found.between}, right {right}, used {used}"

@@ -27,7 +27,7 @@ from benchmarks.evenly import evenly
 from grader.errors import GraderFault
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, read_exercise
-from grader.judge.effort import USUAL
+from grader.judge.explain.budget import USUAL
 from grader.judge.grade import decide
 from grader.local import exercise_ids
 from grader.sandbox.runner import Sandbox

@@ -24,7 +24,7 @@ _SHAPE = re.compile(r", \([^()]*\)$")  # the shape at the end of a docstring's f
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Node:
     """One tensor that a step gives: which call of the step it is from, and which of the tensors returned there."""
 
     step: str
@@ -32,19 +32,19 @@ class Place:
     part: int = 0
 
 
-Values = Mapping[Place, Tensor]
+Values = Mapping[Node, Tensor]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Given:
-    """What the steps of one run gave: the places of all results in their order, and the values of real tensors.
+class StepTrace:
+    """What the steps of one run gave: the nodes of all results in their order, and the values of real tensors.
 
     `gradients` are those that came back to results in a backward pass.
     """
 
-    order: list[Place]
-    values: dict[Place, Tensor]
-    gradients: dict[Place, Tensor]
+    order: list[Node]
+    values: dict[Node, Tensor]
+    gradients: dict[Node, Tensor]
 
 
 class Steps:
@@ -53,17 +53,17 @@ class Steps:
     def __init__(self, reference: CodeType, entries: Collection[str]) -> None:
         """Watch the steps of `reference`, whose entry points are called `entries`."""
         self._module = load(reference)
-        self._given = Given([], {}, {})
+        self._trace = StepTrace([], {}, {})
         self._sent: Values | None = None
-        self._put: Values = {}
-        self._bent: Place | None = None
+        self._values: Values = {}
+        self._perturbed: Node | None = None
         self._turns: Counter[str] = Counter()
         self._objects: list[Tensor] = []  # as they were given, kept so that they can be told apart
-        self._made: dict[int, list[Place]] = defaultdict(list)  # by object: all that are given stay alive meanwhile
+        self._made: dict[int, list[Node]] = defaultdict(list)  # by object: all that are given stay alive meanwhile
         self._running: list[str] = []
         self.titles: dict[str, str] = {}
         self.inside: dict[str, set[str]] = defaultdict(set)  # the steps that run inside of each, as far as was seen
-        self.takers: dict[Place, set[str]] = defaultdict(set)  # the steps that are handed each result
+        self.takers: dict[Node, set[str]] = defaultdict(set)  # the steps that are handed each result
         for owner, name, function, step in list(functions_of(self._module)):
             is_entry = step in entries or (name == "forward" and step.partition(".")[0] in entries)
             if not is_entry and not name.startswith("__"):
@@ -75,26 +75,26 @@ class Steps:
         """What the reference defines; what is called in there is watched."""
         return self._module.__dict__
 
-    def given(
+    def watch(
         self,
         run: Callable[[], object],
-        put: Values | None = None,
-        bent: Place | None = None,
+        values: Values | None = None,
+        perturbed: Node | None = None,
         *,
         sent: Values | None = None,
-    ) -> Given:
-        """Return what steps give while `run` goes on, the values `put` in the place of their own, or one `bent`.
+    ) -> StepTrace:
+        """Return what steps give while `run` goes on, with `values` in the place of their own, or one `perturbed`.
 
         With `sent`, gradients are watched as well, and those in it are sent back in the place of a result's own.
         """
-        self._given, self._put, self._bent, self._turns = Given([], {}, {}), put or {}, bent, Counter()
-        self._sent = sent
+        self._trace, self._turns = StepTrace([], {}, {}), Counter()
+        self._values, self._perturbed, self._sent = values or {}, perturbed, sent
         try:
             run()
         finally:
             self._objects.clear()
             self._made.clear()
-        return self._given
+        return self._trace
 
     def _watched(self, step: str, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)
@@ -111,45 +111,45 @@ class Steps:
             turn = self._turns[step]
             self._turns[step] += 1
             if isinstance(result, tuple):
-                return tuple(self._note(Place(step, turn, part), value, inside) for part, value in enumerate(result))
-            return self._note(Place(step, turn), result, inside)
+                return tuple(self._note(Node(step, turn, part), value, inside) for part, value in enumerate(result))
+            return self._note(Node(step, turn), result, inside)
 
         return watched
 
     def _take(self, step: str, arguments: tuple[Any, ...]) -> None:
         """Take note of whose results a step is handed."""
         for one in arguments:
-            for place in self._made.get(id(one), ()):
-                self.takers[place].add(step)
+            for node in self._made.get(id(one), ()):
+                self.takers[node].add(step)
 
-    def _note(self, place: Place, value: Any, inside: int) -> Any:
+    def _note(self, node: Node, value: Any, inside: int) -> Any:
         """Take note of what a step gives, unless a step inside of it gave the same tensor."""
         if isinstance(value, str):
             return value  # a name that was checked and handed on: nothing that an answer's numbers could differ in
         is_tensor = isinstance(value, Tensor)
         if is_tensor and any(value is other for other in self._objects[inside:]):
             return value
-        if place in self._put:
-            value = self._put[place].to(value)
-        if place == self._bent:
-            value = bend(value)
+        if node in self._values:
+            value = self._values[node].to(value)
+        if node == self._perturbed:
+            value = perturb(value)
         if is_tensor:
             self._objects.append(value)
-            self._made[id(value)].append(place)
+            self._made[id(value)].append(node)
             if value.is_floating_point():
-                self._given.values[place] = value.detach().to(torch.float64).clone()
+                self._trace.values[node] = value.detach().to(torch.float64).clone()
             if self._sent is not None and value.requires_grad:
-                value.register_hook(partial(self._came_back, place, self._given.gradients, self._sent.get(place)))
-        self._given.order.append(place)
+                value.register_hook(partial(self._came_back, node, self._trace.gradients, self._sent.get(node)))
+        self._trace.order.append(node)
         return value
 
     @staticmethod
-    def _came_back(place: Place, kept: dict[Place, Tensor], sent: Tensor | None, gradient: Tensor) -> Tensor | None:
-        kept[place] = gradient.detach().to(torch.float64).clone()
+    def _came_back(node: Node, kept: dict[Node, Tensor], sent: Tensor | None, gradient: Tensor) -> Tensor | None:
+        kept[node] = gradient.detach().to(torch.float64).clone()
         return sent.to(gradient) if sent is not None else None
 
 
-def bend(value: Any) -> Any:
+def perturb(value: Any) -> Any:
     """Return other values of the same kind, so that it shows what depends on them.
 
     Raises:
@@ -163,7 +163,7 @@ def bend(value: Any) -> Any:
             value + (steps * magnitude(value.detach().double())).to(value) if value.is_floating_point() else value + 1
         )
     if isinstance(value, list):
-        return [bend(one) for one in value]
+        return [perturb(one) for one in value]
     return not value if isinstance(value, bool) else value * 1.5 + 0.5 if isinstance(value, float) else value + 1
 
 

@@ -26,12 +26,9 @@ from grader.gate.answers import TRIVIAL, Answer, pretend, unseen
 from grader.gate.contract import draws, sizes, texts, unvaried
 from grader.judge import verdicts
 from grader.judge.attempt import attempt, tell
-from grader.judge.diagnosis import diagnose, explanations
-from grader.judge.explaining import causes
+from grader.judge.explain.diagnosis import MistakeRuns, causes, diagnose, explanations
 from grader.judge.grade import grade, observe_reference
-from grader.judge.mistake_runs import MistakeRuns
 from grader.judge.optional_parts import FAULT
-from grader.judge.recall import Memory
 from grader.judge.report import Points, Report, Status
 from grader.judge.sheet import Sheet, draw_up
 from grader.judge.source import read_source
@@ -102,7 +99,6 @@ class Trial:
     Attributes:
         truth: the reference's observations, held against themselves.
         known: by mistake, what it gives on the whole plan; empty until `with_mistakes`.
-        memory: what the searches for mistakes have found so far.
         graded: the reports on examples so far, by path.
     """
 
@@ -113,7 +109,6 @@ class Trial:
     truth: Evidence
     examples: Sequence[Example]
     known: Mapping[str, Observations] = field(default_factory=dict)
-    memory: Memory = field(default_factory=dict)
     graded: dict[Path, Report] = field(default_factory=dict)
 
     def with_mistakes(self) -> Trial:
@@ -165,7 +160,7 @@ class Trial:
         report = tell(Report(self.exercise.id, Status.REJECTED, 0.0, self.seed, "cpu", 0.0), outcome)
         if not example.diagnosis:
             return replace(report, diagnosis=())
-        likely = causes(self.exercise, outcome, report.lost, self.known, memory=self.memory)
+        likely = causes(self.exercise, outcome, report.lost, self.known)
         return replace(report, diagnosis=likely)
 
 
@@ -328,7 +323,7 @@ def _uncaught(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
 
 
 def _unnamed(trial: Trial, wrong: Mistake, own: Evidence) -> Iterator[str]:
-    told = diagnose(trial.exercise, own, trial.known, memory=trial.memory)
+    told = diagnose(trial.exercise, own, trial.known)
     if [(one.mistake, one.certain) for one in told] == [(wrong.name, True)]:
         return
     named = explanations(trial.exercise, own, trial.known)

@@ -18,12 +18,17 @@ from grader.errors import GraderFault
 from grader.exercise.catalog import Exercise
 from grader.judge.attempt import Outcome
 from grader.judge.device_panels import DevicePlace, device_panels
-from grader.judge.effort import Budget
-from grader.judge.explaining import explained
+from grader.judge.explain.budget import Budget, Effort, while_there_is_time, within
+from grader.judge.explain.diagnosis import causes
+from grader.judge.explain.location import locate
+from grader.judge.explain.symptoms import unfinished
+from grader.judge.explain.trace import WrongAnswer
 from grader.judge.optional_parts import OptionalParts
-from grader.judge.report import DevicePanel, Report
+from grader.judge.report import DevicePanel, Diagnosis, Location, Report
+from grader.judge.text import clean
 
 _GENEROUS = Limits(cpu_seconds=60.0, wall_seconds=60.0)  # for the reference, which is ours
+_CUT = "the search for a known mistake that explains your results ended before all mistakes, and all pairs, were tried"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,18 +61,40 @@ class Completion:
         Raises:
             Stopped: `cancel` was cancelled.
         """
-        seconds = min(self.limits.wall_seconds, self.budget.rerun_seconds)
-        report = explained(
-            self.exercise,
-            self.report,
-            self.outcome,
-            text=self.text,
-            run=partial(self._run_in, self.box, limits=replace(self.limits, wall_seconds=seconds), cancel=cancel),
-            budget=self.budget,
-            cancel=cancel,
-        )
+        report = self._with_cause(self.report, cancel)
         report = self._with_panels(report, cancel)
         return replace(report, advice=(*report.advice, *self.remarks))
+
+    def _with_cause(self, report: Report, cancel: CancelToken | None) -> Report:
+        """Return `report` with the known mistake, and with the line where the answer begins to differ.
+
+        Nothing here gives or takes points. What fails in here leaves a line among the advice.
+        """
+        if self.outcome.score == 100 or not report.checks:
+            return report
+        optional, effort = OptionalParts(), Effort(self.budget.search)
+        found: tuple[Diagnosis, ...] = ()
+        look = partial(causes, self.exercise, self.outcome, report.lost, cancel=cancel, effort=effort)
+        found = optional.make("the cause is", look, found)
+        place = optional.make("the place where your code first differs is", partial(self._location, cancel), None)
+        if place is not None and found and place.line is None:
+            place = None  # what is known to be right says less than a mistake by its name
+        if place is not None:  # it may quote the answer's own words
+            title = clean(" ".join(place.title.split()), limit=200)
+            place = replace(place, title=title, message=clean(place.message, limit=4000))
+        cut = (_CUT,) if effort.spent and not found else ()
+        return replace(report, diagnosis=found, location=place, advice=(*report.advice, *cut, *optional.missing))
+
+    def _location(self, cancel: CancelToken | None) -> Location | None:
+        seconds = min(self.limits.wall_seconds, self.budget.rerun_seconds)
+        run = partial(self._run_in, self.box, limits=replace(self.limits, wall_seconds=seconds), cancel=cancel)
+        answer = WrongAnswer(self.exercise, self.outcome, self.text, run, cancel or CancelToken())
+        if self.outcome.run.ending is Ending.TIMEOUT:
+            return unfinished(answer)
+        if self.outcome.run.ending is not Ending.FINISHED:
+            return None
+        answer.run = while_there_is_time(run, self.budget.rerun_seconds)
+        return within(self.budget.comparisons, partial(locate, answer, self.budget.location))
 
     def _run_in(self, box: Box, plan: Plan, *, limits: Limits, cancel: CancelToken | None) -> Run:
         places = self.outcome.places

@@ -22,7 +22,7 @@ from grader.judge import figures
 from grader.judge.attempt import Outcome, attempt, tell
 from grader.judge.completion import Completion
 from grader.judge.device_panels import DevicePlace
-from grader.judge.effort import USUAL, Budget
+from grader.judge.explain.budget import USUAL, Budget
 from grader.judge.optional_parts import OptionalParts
 from grader.judge.preview import Preview
 from grader.judge.report import Figures, Report, Status

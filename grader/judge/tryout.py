@@ -27,11 +27,11 @@ from grader.exercise.inputs import Case
 from grader.exercise.spec import Spec
 from grader.judge.attempt import Outcome, attempt
 from grader.judge.example import can_be_typed, examples, make_example
-from grader.judge.retrace import Retrace
+from grader.judge.explain.symptoms import unfinished
+from grader.judge.explain.trace import WrongAnswer
 from grader.judge.sheet import Sheet, of_cases
 from grader.judge.source import read_source
 from grader.judge.text import clean
-from grader.judge.unfinished import unfinished
 
 LIMITS = Limits(cpu_seconds=3.0, wall_seconds=4.0, output_bytes=16 << 10)
 MOST_CELLS = 512  # of a tensor that is shown
@@ -142,7 +142,7 @@ def try_out(
     tried = _outcome(blank, outcome)
     if exercise.is_starter(text.encode()):
         return replace(tried, right=None, message=STILL_THE_STARTER, line=None)
-    if outcome.run.ending is Ending.TIMEOUT and (place := unfinished(Retrace(exercise, outcome, text, run))):
+    if outcome.run.ending is Ending.TIMEOUT and (place := unfinished(WrongAnswer(exercise, outcome, text, run))):
         return replace(tried, message=f"{tried.message}. {place.message}", line=place.line)
     return tried
 

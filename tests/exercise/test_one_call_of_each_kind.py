@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from string import Template
 
 import pytest
 from torch import Tensor
@@ -11,14 +12,56 @@ from grader.box.inline import InlineBox
 from grader.box.kinds import Kind
 from grader.exercise.catalog import Catalog, Exercise
 from grader.judge.grade import decide
+from grader.judge.report import Report
 
-SPOILED = """
+# The reference, whose entry point is called by way of `_around`, which each kind of answer defines in its own way.
+WRAPPED = """
 
+import inspect as _inspect
 import torch as _torch
 
-_counted, _right = [], {name}
+_right = $name
+_kept = {}
 
 
+def _bound(call, given, named):
+    bound = _inspect.signature(call).bind(*given, **named)
+    bound.apply_defaults()
+    return bound
+
+$around
+"""
+FUNCTION = """
+def $name(*given, **named):
+    return _around(_right, given, named)
+"""
+MODULE = """
+class $name(_right):
+    def forward(self, *given, **named):
+        return _around(super().forward, given, named)
+"""
+CALLED = (Kind.FUNCTION, Kind.MODULE, Kind.DECODE)  # the others are given models of ours
+ALL = [exercise for exercise in Catalog.load().values() if exercise.spec.entry.kind in CALLED]
+
+
+def graded(exercise: Exercise, around: str, **values: object) -> Report:
+    """Return the report on the reference with `around` about its entry point, and `values` filled in there."""
+    entry = exercise.spec.entry
+    text = WRAPPED.replace("$around", around) + (FUNCTION if entry.kind is Kind.FUNCTION else MODULE)
+    added = Template(text).substitute(values, name=entry.name)
+    source = exercise.reference_path.read_text(encoding="utf-8") + added
+    report, _ = decide(exercise, source, seed=3, box=InlineBox())
+    return report
+
+
+def assert_loses_points(exercise: Exercise, around: str, **values: object) -> None:
+    """Show that such an answer loses points, and not all: it is right in all other calls."""
+    report = graded(exercise, around, **values)
+
+    assert 0 < report.score < 100, report.reason
+
+
+SPOILED = """
 def _spoil(value):
     if isinstance(value, (tuple, list)):
         return type(value)(map(_spoil, value))
@@ -27,42 +70,19 @@ def _spoil(value):
     return ~value if value.dtype == _torch.bool else value + 1
 
 
-def _is_spoiled(given):
-    _counted.append(0)
-    tensors = [one for one in given if isinstance(one, _torch.Tensor)]
-    return {condition}
-
-"""
-FUNCTION = """
-def {name}(*given, **named):
-    spoiled = _is_spoiled([*given, *named.values()])
-    found = _right(*given, **named)
+def _around(call, given, named):
+    counts = vars(getattr(call, "__self__", _spoil))
+    called = counts["called"] = counts.get("called", 0) + 1
+    tensors = [one for one in [*given, *named.values()] if isinstance(one, _torch.Tensor)]
+    spoiled = $condition
+    found = call(*given, **named)
     return _spoil(found) if spoiled else found
-"""
-MODULE = """
-class {name}(_right):
-    def forward(self, *given, **named):
-        self.called = getattr(self, "called", 0) + 1
-        _counted[:] = [0] * (self.called - 1)
-        spoiled = _is_spoiled([*given, *named.values()])
-        found = super().forward(*given, **named)
-        return _spoil(found) if spoiled else found
 """
 KINDS = {
     "under no_grad": "not _torch.is_grad_enabled()",
-    "in the third call": "len(_counted) == 3",
+    "in the third call": "called == 3",
     "with one object twice": "len({id(one) for one in tensors}) < len(tensors)",
 }
-CALLED = (Kind.FUNCTION, Kind.MODULE, Kind.DECODE)  # the others are given models of ours
-ALL = [exercise for exercise in Catalog.load().values() if exercise.spec.entry.kind in CALLED]
-
-
-def spoiled(exercise: Exercise, condition: str) -> str:
-    """Return the reference, whose answers are wrong where the condition holds."""
-    name, kind = exercise.spec.entry.name, exercise.spec.entry.kind
-    begun = SPOILED.replace("{name}", name).replace("{condition}", condition)
-    wrapped = (FUNCTION if kind is Kind.FUNCTION else MODULE).replace("{name}", name)
-    return exercise.reference_path.read_text(encoding="utf-8") + begun + wrapped
 
 
 def applies(exercise: Exercise, kind: str) -> bool:
@@ -85,37 +105,23 @@ def applies(exercise: Exercise, kind: str) -> bool:
 )
 def test_an_answer_that_is_wrong_in_one_kind_of_call_loses_points(exercise: Exercise, kind: str) -> None:
     """It is right in all others, so nothing else would find it."""
-    report, _ = decide(exercise, spoiled(exercise, KINDS[kind]), seed=3, box=InlineBox())
-
-    assert 0 < report.score < 100, report.reason
+    assert_loses_points(exercise, SPOILED, condition=KINDS[kind])
 
 
 def test_an_answer_that_is_never_spoiled_has_full_marks(catalog: Catalog) -> None:
     """So it is the condition that loses points, and not what is put around the reference."""
     for name in ("softmax", "causal_attention", "kv_cache"):
-        report, _ = decide(catalog[name], spoiled(catalog[name], "False"), seed=3, box=InlineBox())
+        report = graded(catalog[name], SPOILED, condition="False")
 
         assert report.score == 100, (name, report.reason)
 
 
 FORGETFUL = """
-
-import inspect as _inspect
-import torch as _torch
-
-_known, _right = {{}}, {name}
-
-
-def {name}(*given, **named):
-    bound = _inspect.signature(_right).bind(*given, **named)
-    bound.apply_defaults()
-    rest = [value for key, value in bound.arguments.items() if key != "{forgets}"]
+def _around(call, given, named):
+    rest = [value for key, value in _bound(call, given, named).arguments.items() if key != "$forgets"]
     key = repr([value.tolist() if isinstance(value, _torch.Tensor) else value for value in rest])
-    if key not in _known:
-        _known[key] = _right(*given, **named)
-        return _known[key]
-    _right(*given, **named)
-    return _known[key]
+    found = call(*given, **named)
+    return _kept.setdefault(key, found)
 """
 # In evaluation mode p changes nothing, and in training mode chance decides; no result depends on the block size.
 EXCUSED = {("attention_dropout", "p"), ("attention_dropout", "training"), ("flash_attention", "block_size")}
@@ -139,44 +145,21 @@ FUNCTIONS = [exercise for exercise in ALL if exercise.spec.entry.kind is Kind.FU
 )
 def test_what_is_kept_for_equal_tensors_must_not_forget_another_argument(exercise: Exercise, name: str) -> None:
     """A table that is kept for a window of 3 is wrong for one of 5; the second call has the same tensors."""
-    kept = FORGETFUL.format(name=exercise.spec.entry.name, forgets=name)
-    report, _ = decide(exercise, exercise.reference_path.read_text(encoding="utf-8") + kept, seed=3, box=InlineBox())
-
-    assert 0 < report.score < 100, report.reason
+    assert_loses_points(exercise, FORGETFUL, forgets=name)
 
 
 KEEPING = """
-
-import inspect as _inspect
-import torch as _torch
-
-_kept, _right = {{}}, {name}
-
-
-def _with_kept(call, signature, given, named):
-    bound = signature.bind(*given, **named)
-    bound.apply_defaults()
-    value = bound.arguments["{keeps}"]
+def _around(call, given, named):
+    bound = _bound(call, given, named)
+    value = bound.arguments["$keeps"]
     if value is not None:
-        if (value.dim(), [size == 1 for size in value.shape]) == {form}:
-            _kept["{keeps}"] = value
+        if (value.dim(), [size == 1 for size in value.shape]) == $form:
+            _kept["$keeps"] = value
         return call(*given, **named)
     try:
-        return call(*bound.args, **{{**bound.kwargs, **_kept}}) if not _kept else call(**{{**bound.arguments, **_kept}})
+        return call(**{**bound.arguments, **_kept}) if _kept else call(*bound.args, **bound.kwargs)
     except (RuntimeError, IndexError):
         return call(*given, **named)
-
-
-"""
-KEEPING_FUNCTION = """
-def {name}(*given, **named):
-    return _with_kept(_right, _inspect.signature(_right), given, named)
-"""
-KEEPING_MODULE = """
-class {name}(_right):
-    def forward(self, *given, **named):
-        call = super().forward
-        return _with_kept(call, _inspect.signature(call), given, named)
 """
 
 
@@ -207,41 +190,16 @@ def test_what_was_given_in_one_call_must_not_be_kept_for_the_next(
     exercise: Exercise, name: str, form: tuple[int, list[bool]]
 ) -> None:
     """A mask of one form that is kept, and used where none is given, wherever it fits."""
-    entry = exercise.spec.entry
-    wrapped = KEEPING_FUNCTION if entry.kind is Kind.FUNCTION else KEEPING_MODULE
-    added = (KEEPING + wrapped).format(name=entry.name, keeps=name, form=form)
-    source = exercise.reference_path.read_text(encoding="utf-8") + added
-    report, _ = decide(exercise, source, seed=3, box=InlineBox())
-
-    assert 0 < report.score < 100, report.reason
+    assert_loses_points(exercise, KEEPING, keeps=name, form=form)
 
 
 MISREADING = """
-
-import inspect as _inspect
-
-_right = {name}
-
-
-def _misread(call, given, named):
-    signature = _inspect.signature(call)
-    bound = signature.bind(*given, **named)
-    bound.apply_defaults()
-    mask, first = bound.arguments["{mask}"], next(iter(bound.arguments.values()))
+def _around(call, given, named):
+    bound = _bound(call, given, named)
+    mask, first = bound.arguments["$mask"], next(iter(bound.arguments.values()))
     if mask is not None and mask.dim() == 2 and 2 < first.dim() and len(first) == len(mask):
-        bound.arguments["{mask}"] = mask.reshape(len(mask), *[1] * (first.dim() - 2), -1)
+        bound.arguments["$mask"] = mask.reshape(len(mask), *[1] * (first.dim() - 2), -1)
     return call(*bound.args, **bound.kwargs)
-
-
-"""
-MISREADING_FUNCTION = """
-def {name}(*given, **named):
-    return _misread(_right, given, named)
-"""
-MISREADING_MODULE = """
-class {name}(_right):
-    def forward(self, *given, **named):
-        return _misread(super().forward, given, named)
 """
 SQUARE = [(one, name) for one in ALL for name, several in forms(one).items() if any(axes == 2 for axes, _ in several)]
 
@@ -249,29 +207,19 @@ SQUARE = [(one, name) for one in ALL for name, several in forms(one).items() if 
 @pytest.mark.parametrize(("exercise", "name"), [pytest.param(*one, id=one[0].id) for one in SQUARE])
 def test_a_mask_for_all_sequences_is_not_taken_for_one_of_each(exercise: Exercise, name: str) -> None:
     """With as many sequences as queries a mask (T_q, T_k) could be one row for each sequence, and is not."""
-    entry = exercise.spec.entry
-    wrapped = MISREADING_FUNCTION if entry.kind is Kind.FUNCTION else MISREADING_MODULE
-    added = (MISREADING + wrapped).format(name=entry.name, mask=name)
-    report, _ = decide(exercise, exercise.reference_path.read_text(encoding="utf-8") + added, seed=3, box=InlineBox())
-
-    assert 0 < report.score < 100, report.reason
+    assert_loses_points(exercise, MISREADING, mask=name)
 
 
 SHORT = """
-
-_right = {name}
-
-
-class {name}(_right):
-    def forward(self, *given, **named):
-        length = [*given, *named.values()][{position}].shape[{axis}]
-        self.first_length = getattr(self, "first_length", length)
-        found = super().forward(*given, **named)
-        return found if length <= self.first_length else _torch_nan(found)
+def _around(call, given, named):
+    length = [*given, *named.values()][$position].shape[$axis]
+    first_length = vars(call.__self__).setdefault("first_length", length)
+    found = call(*given, **named)
+    return found if length <= first_length else _nan(found)
 
 
-def _torch_nan(value):
-    return type(value)(map(_torch_nan, value)) if isinstance(value, (tuple, list)) else value * float("nan")
+def _nan(value):
+    return type(value)(map(_nan, value)) if isinstance(value, (tuple, list)) else value * float("nan")
 """
 _LENGTHS = ("time", "keys", "time_2", "source")
 
@@ -295,7 +243,4 @@ MODULES = [one for one in ALL if one.spec.entry.kind is Kind.MODULE and lengths(
 def test_what_the_first_call_was_long_enough_for_is_not_enough_for_the_next(exercise: Exercise) -> None:
     """Tables and masks that are made in the first call, and too small for a longer one on the same module."""
     ((position, axis),) = lengths(exercise)
-    added = SHORT.format(name=exercise.spec.entry.name, position=position, axis=axis)
-    report, _ = decide(exercise, exercise.reference_path.read_text(encoding="utf-8") + added, seed=3, box=InlineBox())
-
-    assert 0 < report.score < 100, report.reason
+    assert_loses_points(exercise, SHORT, position=position, axis=axis)

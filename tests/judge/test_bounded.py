@@ -15,8 +15,7 @@ from grader.box.observations import Observations
 from grader.box.plan import Plan
 from grader.box.run import Ending, Limits, Progress, Run
 from grader.exercise.catalog import ROOT, Catalog
-from grader.judge.bounded import spend, while_there_is_time, within
-from grader.judge.effort import USUAL
+from grader.judge.explain.budget import USUAL, spend, while_there_is_time, within
 from grader.judge.grade import decide
 from grader.judge.report import Status
 from tests.box.small import attention_plan

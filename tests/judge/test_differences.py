@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.judge.differences import difference
+from grader.judge.explain.wording import difference
 from tests.box.small import numbers
 
 _SCORES = numbers(2, 5, 5)

@@ -10,7 +10,7 @@ import pytest
 from grader.checks.finding import Verdict
 from grader.examples import read_examples
 from grader.exercise.catalog import Catalog, Exercise
-from grader.judge.effort import Budget
+from grader.judge.explain.budget import Budget
 from grader.judge.grade import decide
 from grader.judge.optional_parts import FAULT
 from grader.judge.report import Report

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 
 import pytest
 
 from benchmarks.located import judged, location, outcome_of, written
 from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
-from grader.box.run import Box, Limits
+from grader.box.run import Box
 from grader.cli.grade import to_line
 from grader.cli.text import body
 from grader.errors import Stopped
 from grader.exercise.catalog import ROOT, Catalog
-from grader.exercise.steps import Place
+from grader.exercise.steps import Node
 from grader.judge.grade import grade
-from grader.judge.locating import locate
 from grader.judge.report import Location, Report
 from grader.pages.render import causes
 from grader.pytest_plugin import _cause
-from tests.judge.wrong_in_parts import ATTENTION, HEADS, change
+from tests.judge.wrong_in_parts import ATTENTION, HEADS, change, located
 
 _CASES = {
     "an epsilon that is far too large": (
@@ -104,9 +102,7 @@ def test_a_right_result_that_is_changed_is_told_by_the_step_that_made_it(catalog
     """Not by a step that merely passes its numbers on, such as a dropout in evaluation mode."""
     twice = change(ATTENTION, ("weights @ v", "weights.softmax(-1) @ v"))
 
-    exercise, run = catalog["causal_attention"], partial(InlineBox().run, source=twice, limits=Limits())
-
-    told = locate(exercise, outcome_of(exercise, twice), twice, run)
+    told = located(catalog["causal_attention"], twice)
 
     assert told is not None
     assert told.title.startswith("A right result is changed, or not used")
@@ -233,12 +229,12 @@ def test_a_step_can_be_given_other_numbers(catalog: Catalog) -> None:
     steps = catalog["simple_attention"].steps()
     x = next(iter(catalog["simple_attention"].cases(1).values())).arguments["x"]
 
-    right = steps.given(lambda: steps.namespace["simple_attention"](x)).values
-    place = Place("normalise")
-    doubled = steps.given(lambda: steps.namespace["simple_attention"](x), {place: right[place] * 2}).values
+    right = steps.watch(lambda: steps.namespace["simple_attention"](x)).values
+    node = Node("normalise")
+    doubled = steps.watch(lambda: steps.namespace["simple_attention"](x), {node: right[node] * 2}).values
 
-    assert (doubled[Place("mix")] - right[Place("mix")] * 2).abs().max() < 1e-12
-    assert (doubled[Place("scores_of")] == right[Place("scores_of")]).all()
+    assert (doubled[Node("mix")] - right[Node("mix")] * 2).abs().max() < 1e-12
+    assert (doubled[Node("scores_of")] == right[Node("scores_of")]).all()
 
 
 def test_a_location_is_shown_everywhere_and_read_back() -> None:

@@ -9,7 +9,7 @@ from torch import Tensor
 from grader.box.inline import observe_all
 from grader.box.observations import Observations
 from grader.exercise.catalog import Catalog
-from grader.judge.mistake_runs import MistakeRuns
+from grader.judge.explain.diagnosis import MistakeRuns
 from grader.judge.sheet import draw_up
 
 # Some mistakes of these move or freeze weights, some replace steps of constructors. The named ones are run, or all.

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from itertools import islice
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
 
 from grader.box.inline import InlineBox
-from grader.box.observations import BuildSeen
 from grader.exercise.catalog import Catalog
 from grader.exercise.patchable import PatchableReference
 from grader.judge.grade import grade
-from grader.judge.recall import Memory, begun
 from grader.judge.report import Report
 
 _ANSWER = """
@@ -99,23 +96,3 @@ def test_the_steps_of_a_constructor_are_found(patchable: PatchableReference, cat
 
     assert patchable.steps_run(mistakes, build) == frozenset()
     assert patchable.steps_run(mistakes, call) == {"scale"}
-
-
-def test_a_run_that_was_begun_goes_on_as_far_as_somebody_looks() -> None:
-    """Two readers see the same events from the first one on, and no event is made twice."""
-    made: list[int] = []
-
-    def run() -> Iterator[BuildSeen]:
-        for number in range(3):
-            made.append(number)
-            yield BuildSeen(f"build {number}")
-
-    memory: Memory = {}
-    first = [event.name for event in islice(begun(memory, "key", run), 2)]
-    assert made == [0, 1]
-    second = [event.name for event in begun(memory, "key", run)]
-
-    assert (first, second) == (["build 0", "build 1"], ["build 0", "build 1", "build 2"])
-    assert made == [0, 1, 2]
-    assert [event.name for event in begun(None, "key", run)] == second
-    assert made == [0, 1, 2, 0, 1, 2]

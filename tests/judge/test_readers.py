@@ -24,8 +24,9 @@ from grader.checks.explain import explain
 from grader.cli import text as cli_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
-from grader.judge import inspection, locating, outline
+from grader.judge import inspection
 from grader.judge.example import read_tensor
+from grader.judge.explain import location, symptoms
 from grader.judge.inspection import names as names_in_sources
 from grader.judge.inspection import unusual
 from grader.judge.source import (
@@ -73,14 +74,14 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "precision in its place": in_double_precision,
     "asks for a number's limits": lambda text: in_double_precision("finfo(" + text.replace("\n", "finfo(")),
     "notebook": lambda text: _source(json.dumps({"cells": [{"cell_type": "code", "source": text}] * 3})),
-    "lines of definitions": lambda text: outline.assignments(f"def f(x):\n    return x\n{text}", "x"),
+    "lines of definitions": lambda text: symptoms.assignments(f"def f(x):\n    return x\n{text}", "x"),
     "commands for IPython": lambda text: without_magic(f"{text}\n%time x\n!{text}"),
     "lines of a notebook": lambda text: in_cells(Observations(loading=_RAISED), f"# %% cell 1 of the notebook\n{text}"),
     "no Python": lambda text: what_it_is(text, Raised(Stage.LOAD, Blame.ERROR, "SyntaxError", "", 1)),
     "typed numbers": _typed,
     "cleaned for a report": clean,
     "cleaned for a page": lambda text: wording.clean(text, 1 << 20),
-    "line that goes wrong": locating.attributes,
+    "line that goes wrong": location.attributes,
     "exception": lambda text: explain(Raised(Stage.CALL, Blame.ERROR, text, text)),
     "message in a terminal": lambda text: cli_text._wrap(clean(text)),
     "report on a page": lambda text: wording.pack({"text": wording.clean(text)}),
@@ -108,11 +109,10 @@ HANDLERS = {
     "jobs/cluster/tryouts": "code of bounded length and what came of it; messages of our own processes",
     "jobs/messages": "messages of our own processes",
     "exercise/steps": "our own references",
-    "judge/locating": "READERS",
+    "judge/explain/location": "READERS",
     "judge/source": "READERS",
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
-    "judge/outline": "READERS; what it looks at is a tree that was cut",
-    "judge/symptoms": "names in messages of a report's length",
+    "judge/explain/symptoms": "READERS; what it looks at is a tree that was cut",
     "judge/text": "READERS",
     "judge/tryout": "what came of a run, of bounded length",
     "judge/example": "READERS",

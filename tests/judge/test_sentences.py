@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
 import pytest
 
-from benchmarks.located import outcome_of
-from grader.box.inline import InlineBox
-from grader.box.run import Limits
 from grader.exercise.catalog import Catalog
-from grader.judge.locating import locate
 from tests.checks.workshop import Trial, change, trials
+from tests.judge.wrong_in_parts import located
 
 FUNCTION = """import torch
 
@@ -281,7 +277,7 @@ def test_a_title_is_told_where_it_is_true_and_nowhere_near(catalog: Catalog, tri
     text = change(base, trial.edit)
     if "SCALE" in trial.edit[1]:
         text = change(text, (SCALING, "scaled = scores * SCALE"))
-    found = locate(exercise, outcome_of(exercise, text), text, partial(InlineBox().run, source=text, limits=Limits()))
+    found = located(exercise, text)
 
     told = found.title if found is not None else ""
     assert bool(re.search(trial.pattern, told)) is trial.is_true, told
@@ -292,8 +288,7 @@ def test_a_cut_that_no_output_comes_from_is_not_blamed(catalog: Catalog) -> None
     text = change(
         change(FUNCTION, ("query @", "query.data @")), (MIXING, f"{MIXING}    print(weights.detach().sum())\n")
     )
-    exercise = catalog["scaled_dot_product_attention"]
-    found = locate(exercise, outcome_of(exercise, text), text, partial(InlineBox().run, source=text, limits=Limits()))
+    found = located(catalog["scaled_dot_product_attention"], text)
 
     assert found is not None
     assert found.title == "The gradient is cut at line 4"
@@ -302,8 +297,7 @@ def test_a_cut_that_no_output_comes_from_is_not_blamed(catalog: Catalog) -> None
 def test_of_lines_with_the_same_numbers_the_last_one_is_marked(catalog: Catalog) -> None:
     """The first one is right in another place, so the editor and the steps point at the other."""
     text = change(MODULE, ("values = x @ self.W_value", "values = x @ self.W_key"))
-    exercise = catalog["self_attention_parameters"]
-    found = locate(exercise, outcome_of(exercise, text), text, partial(InlineBox().run, source=text, limits=Limits()))
+    found = located(catalog["self_attention_parameters"], text)
 
     assert found is not None
     assert found.line == 14

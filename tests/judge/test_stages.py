@@ -11,8 +11,8 @@ from torch import Tensor
 from grader.box.inline import InlineBox
 from grader.cli.grade import to_line
 from grader.exercise.catalog import ROOT, Catalog
-from grader.judge import stages as module
 from grader.judge.cause import Numbers, StepSeen
+from grader.judge.explain.wording import LARGEST_STAGE, MOST_STAGES, differs
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from tests.judge.wrong_in_parts import ATTENTION, HEADS, change
@@ -74,8 +74,8 @@ def test_arguments_are_given_and_a_masked_place_needs_no_infinity() -> None:
 
     assert [seen[name].standing for name in ("queries", "keys", "values")] == ["given"] * 3
     assert (seen["scores"].standing, seen["weights"].standing) == ("right", "first")
-    assert not module._differs(hidden, expected, 1e-9).any()
-    assert module._differs(torch.tensor([[0.5, -20.0]]), expected, 1e-9).tolist() == [[False, True]]
+    assert not differs(hidden, expected, 1e-9).any()
+    assert differs(torch.tensor([[0.5, -20.0]]), expected, 1e-9).tolist() == [[False, True]]
 
 
 def test_the_head_that_is_furthest_off_is_shown() -> None:
@@ -97,9 +97,9 @@ def test_stages_are_small_and_are_read_back() -> None:
     assert report.location is not None
     stages = report.location.stages
 
-    assert 0 < len(stages) <= module.MOST
-    assert max(len(stage.expected) for stage in stages) <= module.LARGEST
-    assert max(len(row) for stage in stages for row in stage.expected) <= module.LARGEST
+    assert 0 < len(stages) <= MOST_STAGES
+    assert max(len(stage.expected) for stage in stages) <= LARGEST_STAGE
+    assert max(len(row) for stage in stages for row in stage.expected) <= LARGEST_STAGE
     back = Report.from_json(report.to_json())
     assert back.location is not None
     assert back.location.stages == stages

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import pytest
 
 from benchmarks.located import outcome_of
 from grader.box.inline import InlineBox
-from grader.box.run import Limits
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.cause import Location
-from grader.judge.effort import Effort
-from grader.judge.explaining import causes
+from grader.judge.explain.budget import Effort
+from grader.judge.explain.diagnosis import causes
 from grader.judge.grade import grade
-from grader.judge.locating import locate
+from tests.judge.wrong_in_parts import located
 
 _TOLD = {
     "causal_weights/wrong_cached_mask": (10, "keeps state from one call to the next"),
@@ -39,9 +36,7 @@ _TOLD = {
 
 def _located(catalog: Catalog, name: str) -> Location | None:
     folder, _, stem = name.partition("/")
-    text = (catalog[folder].folder / "examples" / f"{stem}.py").read_text(encoding="utf-8")
-    outcome = outcome_of(catalog[folder], text)
-    return locate(catalog[folder], outcome, text, partial(InlineBox().run, source=text, limits=Limits()))
+    return located(catalog[folder], (catalog[folder].folder / "examples" / f"{stem}.py").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(("name", "told"), _TOLD.items(), ids=_TOLD)
