@@ -1,6 +1,6 @@
-"""Which of a traced answer's tensors are which of the reference's nodes, in whatever layout.
+"""Which of a traced answer's tensors are which of the reference's nodes, in whatever arrangement.
 
-A layout is the same numbers with axes in another order, two axes merged or one split, or axes of length one.
+A arrangement is the same numbers with axes in another order, two axes merged or one split, or axes of length one.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _LEAST_NUMBERS = 4  # different ones, below which tensors are alike by chance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """A tensor in another layout.
+class Arrangement:
+    """A tensor in another arrangement.
 
     Attributes:
         values: in the shape that was asked for.
@@ -47,16 +47,16 @@ class Layout:
     sure: bool
 
 
-def layouts(values: Tensor, shape: Sequence[int]) -> Iterator[Layout]:
+def arrangements(values: Tensor, shape: Sequence[int]) -> Iterator[Arrangement]:
     """Yield `values` in the ways in which they may have `shape`, the plainest first, and no more than 60."""
     spend(1)
     if values.numel() == prod(shape) and max(values.dim(), len(shape)) <= _MOST_AXES:
-        for layout in islice(_layouts(values.squeeze(), shape), _MOST_LAYOUTS):
+        for arrangement in islice(_arrangements(values.squeeze(), shape), _MOST_LAYOUTS):
             spend(20 + values.numel() // 20)  # most of these are copies
-            yield layout
+            yield arrangement
 
 
-def _layouts(values: Tensor, shape: Sequence[int]) -> Iterator[Layout]:
+def _arrangements(values: Tensor, shape: Sequence[int]) -> Iterator[Arrangement]:
     target = tuple(size for size in shape if size != 1)
     for order in _orders(values, target):
         still = order == tuple(range(values.dim()))
@@ -65,12 +65,12 @@ def _layouts(values: Tensor, shape: Sequence[int]) -> Iterator[Layout]:
             for position, one in enumerate(order)
             for other in order[position + 1 :]
         )
-        yield Layout(values.permute(order).reshape(tuple(shape)), plain=True, still=still, sure=sure)
+        yield Arrangement(values.permute(order).reshape(tuple(shape)), plain=True, still=still, sure=sure)
     split = list(_split(values, target))
     for changed in (*split, *_merged(values, target)):
         sure = not split and len(set(changed.shape)) == changed.dim()  # an axis of six is two of three, or three of two
         for order in _orders(changed, target):
-            yield Layout(changed.permute(order).reshape(tuple(shape)), plain=False, still=False, sure=sure)
+            yield Arrangement(changed.permute(order).reshape(tuple(shape)), plain=False, still=False, sure=sure)
 
 
 def _orders(values: Tensor, target: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -121,19 +121,19 @@ def same_numbers(values: Tensor, truth: Tensor, tolerance: float = 1e-9) -> bool
 
 def matching_layout(
     values: Tensor, truth: Tensor, tolerance: float, *, sure: bool = False, total: float | None = None
-) -> Layout | None:
-    """Return the layout in which `values` are `truth`, None if there is none; a `sure` one if asked for.
+) -> Arrangement | None:
+    """Return the arrangement in which `values` are `truth`, None if there is none; a `sure` one if asked for.
 
     `total` is the sum of `values`, where it is known already.
     """
     if values.numel() != truth.numel() or not sums_agree(values, truth, tolerance, total):
         return None
-    ways = (layout for layout in layouts(values, truth.shape) if layout.sure or not sure)
-    return next((layout for layout in ways if same(layout.values, truth, tolerance)), None)
+    ways = (arrangement for arrangement in arrangements(values, truth.shape) if arrangement.sure or not sure)
+    return next((arrangement for arrangement in ways if same(arrangement.values, truth, tolerance)), None)
 
 
 def sums_agree(values: Tensor, truth: Tensor, tolerance: float, known: float | None = None) -> bool:
-    """Return whether the sums agree, which no layout changes; it spares most comparisons."""
+    """Return whether the sums agree, which no arrangement changes; it spares most comparisons."""
     spend(30 + truth.numel() // 100)
     total = float(truth.sum())
     if total != total or total in (torch.inf, -torch.inf):
@@ -213,8 +213,8 @@ class Alignment:
         """Return whether `values`, in the shape of a node, are its own."""
         return same(values, self.expected[node], self.tolerance)
 
-    def layout(self, tensor: TracedTensor, truth: Tensor, *, sure: bool = False) -> Layout | None:
-        """Return the layout in which a tensor is `truth`; see `matching_layout`."""
+    def arrangement(self, tensor: TracedTensor, truth: Tensor, *, sure: bool = False) -> Arrangement | None:
+        """Return the arrangement in which a tensor is `truth`; see `matching_layout`."""
         return matching_layout(tensor.values, truth, self.tolerance, sure=sure, total=tensor.total)
 
     @cached_property
@@ -229,20 +229,20 @@ class Alignment:
         return tuple(dict.fromkeys(node.step for node in self.expected))
 
     @cached_property
-    def _layouts(self) -> dict[int, dict[Node, Layout]]:
-        """By tensor of the answer, the nodes that it is, each with the layout."""
-        layouts: dict[int, dict[Node, Layout]] = {id(tensor): {} for tensor in self.tensors}
+    def _arrangements(self) -> dict[int, dict[Node, Arrangement]]:
+        """By tensor of the answer, the nodes that it is, each with the arrangement."""
+        arrangements: dict[int, dict[Node, Arrangement]] = {id(tensor): {} for tensor in self.tensors}
         for tensor in self.tensors:
             for node, truth in self.distinctive.items():
                 self.replay.effort.use(GLANCE)
-                if (layout := self.layout(tensor, truth)) is not None:
-                    layouts[id(tensor)][node] = layout
-        return layouts
+                if (arrangement := self.arrangement(tensor, truth)) is not None:
+                    arrangements[id(tensor)][node] = arrangement
+        return arrangements
 
     @cached_property
     def nodes(self) -> dict[int, frozenset[Node]]:
         """By tensor of the answer, the nodes that it is; those that are none are left out."""
-        return {key: frozenset(matches) for key, matches in self._layouts.items() if matches}
+        return {key: frozenset(matches) for key, matches in self._arrangements.items() if matches}
 
     def nodes_of(self, tensor: TracedTensor) -> frozenset[Node]:
         """Return the nodes that a tensor is."""
@@ -257,17 +257,17 @@ class Alignment:
         plain: dict[Node, TracedTensor] = {}
         loose: dict[Node, TracedTensor] = {}
         for tensor in reversed(self.tensors):  # so that the first one stays
-            matches = self._layouts[id(tensor)]
-            formed = [node for node, layout in matches.items() if layout.plain]
+            matches = self._arrangements[id(tensor)]
+            formed = [node for node, arrangement in matches.items() if arrangement.plain]
             plain |= dict.fromkeys(formed, tensor)
             loose |= {} if formed else dict.fromkeys(matches, tensor)
         return {**loose, **plain}
 
     def exact(self, node: Node) -> TracedTensor | None:
-        """Return the answer's tensor that is a node, or what that merely repeats, in a layout without doubt."""
+        """Return the answer's tensor that is a node, or what that merely repeats, in a arrangement without doubt."""
         origin = node if node in self.matched else self.repeats.get(node) or node
         tensor = self.matched.get(origin)
-        return tensor if tensor and self.layout(tensor, self.expected[origin], sure=True) else None
+        return tensor if tensor and self.arrangement(tensor, self.expected[origin], sure=True) else None
 
     @cached_property
     def confirmed(self) -> frozenset[Node]:

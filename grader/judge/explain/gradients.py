@@ -19,7 +19,7 @@ from grader.box.plan import Call
 from grader.checks.evidence import FLOORS
 from grader.exercise.steps import Node
 from grader.judge.cause import Location
-from grader.judge.explain.alignment import MOST_NODES, is_distinctive, layouts, repeats_of, same, sums_agree
+from grader.judge.explain.alignment import MOST_NODES, arrangements, is_distinctive, repeats_of, same, sums_agree
 from grader.judge.explain.budget import Effort
 from grader.judge.explain.trace import Replay, Replayed, WrongAnswer, is_close
 
@@ -159,14 +159,14 @@ def _compare(answer: WrongAnswer, call: Call) -> _Compared | None:
 
 
 def _back(result: Traced, truth: Tensor, tolerance: float) -> _Back | None:
-    """Return what came back to a result of the answer's in the layout of `truth`; None if it is something else."""
+    """Return what came back to a result of the answer's in the arrangement of `truth`; None if it is something else."""
     if result.values.numel() != truth.numel() or not sums_agree(result.values, truth, tolerance):
         return None
-    for index, layout in enumerate(layouts(result.values, truth.shape)):
-        if same(layout.values, truth, tolerance):
+    for index, arrangement in enumerate(arrangements(result.values, truth.shape)):
+        if same(arrangement.values, truth, tolerance):
             if result.gradient is None:
                 return _Back(result.line, None)
-            return _Back(result.line, list(layouts(result.gradient, truth.shape))[index].values)
+            return _Back(result.line, list(arrangements(result.gradient, truth.shape))[index].values)
     return None
 
 

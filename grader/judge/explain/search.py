@@ -20,8 +20,8 @@ from grader.exercise.steps import Node, Values, magnitude
 from grader.judge.explain.alignment import (
     Alignment,
     TracedTensor,
+    arrangements,
     is_distinctive,
-    layouts,
     matching_layout,
     same,
     same_numbers,
@@ -201,11 +201,11 @@ def _divergences(alignment: Alignment, step: str, *, own: bool = False) -> Itera
 
 
 def _holds_the_same(alignment: Alignment, later: Substitution, earlier: Substitution) -> bool:
-    """Return whether the nodes of `later` hold in the reference what those of `earlier` hold, in whatever layout."""
+    """Return whether the nodes of `later` hold in the reference what those of `earlier` hold, in whatever arrangement."""
     own, expected = earlier.tensors.keys(), alignment.expected
     for node in later.tensors:
         alike = (matching_layout(expected[one], expected[node], alignment.tolerance) for one in own)
-        if alignment.repeats.get(node) not in own and all(layout is None for layout in alike):
+        if alignment.repeats.get(node) not in own and all(arrangement is None for arrangement in alike):
             return False
     return not set(_unconfirmed(alignment, later)) - set(_unconfirmed(alignment, earlier)) - own
 
@@ -388,7 +388,7 @@ def _is_needed(alignment: Alignment, substitution: Substitution) -> bool:
 def _gives_a_later_result(alignment: Alignment, substitution: Substitution, after: Replayed) -> bool:
     """Return whether a result that a substitution has changed is the answer's, and no node's as it is.
 
-    What was put in, in another layout, does not count.
+    What was put in, in another arrangement, does not count.
     """
     own = substitution.tensors.keys()
     moved = {node for one in own for node in alignment.downstream[one]} - own
@@ -408,9 +408,11 @@ def _gives_a_later_result(alignment: Alignment, substitution: Substitution, afte
 def _is_unmatched(alignment: Alignment, values: Tensor, besides: frozenset[int]) -> bool:
     """Return whether the answer has `values` in a tensor that is no node."""
     total = float(values.sum())
-    allowed = values.numel() * alignment.tolerance * magnitude(values)  # no layout changes a sum, so this spares most
+    allowed = (
+        values.numel() * alignment.tolerance * magnitude(values)
+    )  # no arrangement changes a sum, so this spares most
     return any(
-        alignment.layout(tensor, values, sure=True)
+        alignment.arrangement(tensor, values, sure=True)
         for tensor in alignment.unmatched.get(values.numel(), ())
         if id(tensor) not in besides and not abs(tensor.total - total) > allowed
     )
@@ -461,14 +463,14 @@ def _candidates(alignment: Alignment, node: Node) -> Iterator[Candidate]:
         formed_alike = matched or own or not tensor.line
         if alignment.replay.effort.spent:
             return
-        for layout in layouts(tensor.values, truth.shape):
+        for arrangement in arrangements(tensor.values, truth.shape):
             alignment.replay.effort.use(COMPARISON)
-            if (formed_alike and not layout.still) or alignment.same(layout.values, node):
+            if (formed_alike and not arrangement.still) or alignment.same(arrangement.values, node):
                 continue
-            if layout.plain:
-                yield tensor, layout.values
+            if arrangement.plain:
+                yield tensor, arrangement.values
             else:
-                loose.append((tensor, layout.values))
+                loose.append((tensor, arrangement.values))
     yield from loose
 
 
@@ -496,7 +498,7 @@ def _permuted(alignment: Alignment, group: tuple[Node, ...]) -> Iterator[tuple[C
         return
     right: list[Candidate] = []
     for truth in truths:
-        own = (tensor for tensor in alignment.tensors if alignment.layout(tensor, truth))
+        own = (tensor for tensor in alignment.tensors if alignment.arrangement(tensor, truth))
         right += [(tensor, truth) for tensor in islice(own, 1)]
     if len(right) == len(group):
         yield from islice(permutations(right), 1, None)

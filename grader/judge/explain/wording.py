@@ -129,7 +129,7 @@ class Wording:
         pairs = [(first.values[node], truth) for node, truth in first.expected.items()]
         other = {node.step for node in first.stands_for.values()}
         is_one = len(first.stands_for) == len(pairs) and len(other) == 1 and first.step not in other
-        if is_one and not all(same_numbers(*pair) for pair in pairs):  # a mere other layout is no other step's
+        if is_one and not all(same_numbers(*pair) for pair in pairs):  # a mere other arrangement is no other step's
             return f": {they} equal the right numbers for {self._quoted(other.pop())}"
         said = difference(pairs, self.alignment.tolerance)
         return f": they {said}" if said else ""
@@ -333,7 +333,7 @@ class _Stages:
         now = self.after.get(node)
         if now is not None and now.shape == truth.shape and bool(differs(now, truth, tolerance).any()):
             results = (one for one in alignment.tensors if one.line)
-            tensor = next((one for one in results if alignment.layout(one, now)), None)
+            tensor = next((one for one in results if alignment.arrangement(one, now)), None)
             return ("follows", now, tensor) if tensor is not None or whole else ("unknown", None, None)
         if node in alignment.matched:
             return "right", truth, alignment.matched[node]
