@@ -7,9 +7,9 @@ The words of this package:
     trace         the results of all operations of the answer on one call, with their lines
     tensor        of the answer: a traced result, or an argument
     replay        a run of the reference whose steps are watched, with other numbers in the place of some nodes
-    arrangement        the same numbers with axes permuted, merged, split, or of length one
+    arrangement   the same numbers with axes permuted, merged, split, or of length one
     alignment     the answer beside the reference on one call: which tensor is which node
-    matched       a node that the answer has; exact: in a arrangement without doubt; confirmed: matched, or needed for that
+    matched       a node that the answer has; exact: without doubt; confirmed: matched, or needed for that
     downstream    of a node: those that change when it does
     substitution  tensors of the answer in the places of a step's nodes
     divergence    the first substitution that is shown to give what the answer has

@@ -1,6 +1,6 @@
 """Which of a traced answer's tensors are which of the reference's nodes, in whatever arrangement.
 
-A arrangement is the same numbers with axes in another order, two axes merged or one split, or axes of length one.
+An arrangement is the same numbers with axes in another order, two axes merged or one split, or axes of length one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from grader.exercise.steps import Node, Values, magnitude
 from grader.judge.explain.budget import GLANCE, Effort, spend
 from grader.judge.explain.trace import Replay, Replayed, WrongAnswer, outputs_of
 
-_MOST_LAYOUTS = 60  # of one tensor that are tried
+_MOST_ARRANGEMENTS = 60  # of one tensor that are tried
 _MOST_AXES = 5
 HIDDEN_BY = 40.0  # a score so far below every visible one is hidden: exp(-40) is below float64's rounding of a sum
 MOST_NODES = 100  # a reference with more of them in one call is not looked at
@@ -51,7 +51,7 @@ def arrangements(values: Tensor, shape: Sequence[int]) -> Iterator[Arrangement]:
     """Yield `values` in the ways in which they may have `shape`, the plainest first, and no more than 60."""
     spend(1)
     if values.numel() == prod(shape) and max(values.dim(), len(shape)) <= _MOST_AXES:
-        for arrangement in islice(_arrangements(values.squeeze(), shape), _MOST_LAYOUTS):
+        for arrangement in islice(_arrangements(values.squeeze(), shape), _MOST_ARRANGEMENTS):
             spend(20 + values.numel() // 20)  # most of these are copies
             yield arrangement
 
@@ -119,7 +119,7 @@ def same_numbers(values: Tensor, truth: Tensor, tolerance: float = 1e-9) -> bool
     return same(values.flatten().sort().values, truth.flatten().sort().values, tolerance)
 
 
-def matching_layout(
+def matching_arrangement(
     values: Tensor, truth: Tensor, tolerance: float, *, sure: bool = False, total: float | None = None
 ) -> Arrangement | None:
     """Return the arrangement in which `values` are `truth`, None if there is none; a `sure` one if asked for.
@@ -214,8 +214,8 @@ class Alignment:
         return same(values, self.expected[node], self.tolerance)
 
     def arrangement(self, tensor: TracedTensor, truth: Tensor, *, sure: bool = False) -> Arrangement | None:
-        """Return the arrangement in which a tensor is `truth`; see `matching_layout`."""
-        return matching_layout(tensor.values, truth, self.tolerance, sure=sure, total=tensor.total)
+        """Return the arrangement in which a tensor is `truth`; see `matching_arrangement`."""
+        return matching_arrangement(tensor.values, truth, self.tolerance, sure=sure, total=tensor.total)
 
     @cached_property
     def distinctive(self) -> dict[Node, Tensor]:
@@ -264,7 +264,7 @@ class Alignment:
         return {**loose, **plain}
 
     def exact(self, node: Node) -> TracedTensor | None:
-        """Return the answer's tensor that is a node, or what that merely repeats, in a arrangement without doubt."""
+        """Return the answer's tensor that is a node, or what that merely repeats, in an arrangement without doubt."""
         origin = node if node in self.matched else self.repeats.get(node) or node
         tensor = self.matched.get(origin)
         return tensor if tensor and self.arrangement(tensor, self.expected[origin], sure=True) else None

@@ -22,7 +22,7 @@ from grader.judge.explain.alignment import (
     TracedTensor,
     arrangements,
     is_distinctive,
-    matching_layout,
+    matching_arrangement,
     same,
     same_numbers,
 )
@@ -201,10 +201,10 @@ def _divergences(alignment: Alignment, step: str, *, own: bool = False) -> Itera
 
 
 def _holds_the_same(alignment: Alignment, later: Substitution, earlier: Substitution) -> bool:
-    """Return whether the nodes of `later` hold in the reference what those of `earlier` hold, in whatever arrangement."""
+    """Return whether the nodes of `later` hold in the reference what those of `earlier` hold, however arranged."""
     own, expected = earlier.tensors.keys(), alignment.expected
     for node in later.tensors:
-        alike = (matching_layout(expected[one], expected[node], alignment.tolerance) for one in own)
+        alike = (matching_arrangement(expected[one], expected[node], alignment.tolerance) for one in own)
         if alignment.repeats.get(node) not in own and all(arrangement is None for arrangement in alike):
             return False
     return not set(_unconfirmed(alignment, later)) - set(_unconfirmed(alignment, earlier)) - own
@@ -398,7 +398,7 @@ def _gives_a_later_result(alignment: Alignment, substitution: Substitution, afte
             continue
         alignment.replay.effort.use(COMPARISON)
         known = (*substitution.values.values(), before)
-        if now.shape != before.shape or any(matching_layout(one, now, alignment.tolerance) for one in known):
+        if now.shape != before.shape or any(matching_arrangement(one, now, alignment.tolerance) for one in known):
             continue
         if _is_unmatched(alignment, now, besides=substitution.key):
             return True
