@@ -1,7 +1,8 @@
 # Everything starts here, and every target does the set-up that it needs.
 #   make run                       serve the pages on http://127.0.0.1:7860
 #   make quick                     at each save, under a minute: linters, types, the core's tests, three exercises
-#   make test                      run all tests and linters
+#   make test                      run the linters, and show every guarantee once
+#   make proof                     run the other tests: everything in every place, kills, walks through all of torch
 #   make check                     prove every exercise right
 #   make bench                     measure the first figures of docs/performance.md
 #   make tables                    write docs/exercises.md anew
@@ -31,7 +32,7 @@ CUDA := cuda-bindings cuda-pathfinder cuda-toolkit nvidia-cublas nvidia-cuda-cup
 	nvidia-cuda-runtime nvidia-cudnn-cu13 nvidia-cufft nvidia-cufile nvidia-curand nvidia-cusolver nvidia-cusparse \
 	nvidia-cusparselt-cu13 nvidia-nccl-cu13 nvidia-nvjitlink nvidia-nvshmem-cu13 nvidia-nvtx triton
 
-.PHONY: setup run quick test lint check bench tables screenshots editor lock
+.PHONY: setup run quick test proof lint check bench tables screenshots editor lock
 
 setup: $(VENV)/.ready
 
@@ -60,9 +61,12 @@ QUICK := tests/test_architecture.py tests/test_docs.py tests/test_settings.py te
 quick: lint
 	$(PY) -m pytest -q -n $(WORKERS) $(QUICK)
 
-# Which worker gets which tests is decided in tests/conftest.py.
+# Which worker gets which tests is decided in tests/conftest.py, and which tests are the proof in tests/proof.py.
 test: lint
-	$(PY) -m pytest -q -n $(WORKERS)
+	$(PY) -m pytest -q -n $(WORKERS) -m "not proof"
+
+proof: $(VENV)/.ready-dev
+	$(PY) -m pytest -q -n $(WORKERS) -m proof
 
 lint: $(VENV)/.ready-dev
 	$(PY) -m ruff check .

@@ -20,6 +20,7 @@ from grader.exercise.catalog import Catalog
 from grader.gate.prove import Trial, open_trial
 from grader.sandbox import choice
 from grader.sandbox.choice import choose_box
+from tests.proof import is_proof, unused
 
 torch.set_num_threads(1)  # as the service and the desk do: the tensors are small
 
@@ -35,8 +36,13 @@ def _group(nodeid: str) -> str:
 
 
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the tests about an exercise last, exercise by exercise: many small groups fill up the workers evenly."""
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Mark the proof; put the tests about an exercise last, by exercise: small groups fill up the workers evenly."""
+    for item in items:
+        if is_proof(item.nodeid):
+            item.add_marker(pytest.mark.proof)
+    if session.config.args == session.config.getini("testpaths") and (odd := unused(item.nodeid for item in items)):
+        raise pytest.UsageError(f"tests/proof.py: these patterns fit no test: {odd}")
     items.sort(key=lambda item: "" if (group := _group(item.nodeid)).endswith(".py") else group)
 
 

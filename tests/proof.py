@@ -35,7 +35,7 @@ RESTARTS_KILLS_AND_CROWDS = (
 )
 WALKS_AND_FUZZ = (
     r"tests/box/test_(operators|wire_fuzz)\.py",
-    r"tests/box/test_prebuilt\.py::test_modules_that_were_built_before_give_the_same",
+    r"tests/box/test_inline\.py::test_modules_that_were_built_before_give_the_same",
     r"tests/judge/test_readers\.py::test_a_reader_(needs_time|takes_steps)",
     r"tests/test_(search_path|wrong_use|files_written)\.py",
 )
