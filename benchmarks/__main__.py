@@ -8,6 +8,7 @@ import typer
 
 try:
     from benchmarks.calls import calls
+    from benchmarks.click import click
     from benchmarks.cost import cost
     from benchmarks.crash import crash
     from benchmarks.crash_engine import crash_engine
@@ -15,6 +16,7 @@ try:
     from benchmarks.fuzz import fuzz
     from benchmarks.gpu import gpu
     from benchmarks.grades import grades
+    from benchmarks.hand_ins import hand_ins
     from benchmarks.house import house
     from benchmarks.jobs import jobs
     from benchmarks.latency import latency
@@ -60,6 +62,8 @@ app.command()(explained)
 app.command("signins")(sign_ins)
 app.command()(verdicts)
 app.command()(house)
+app.command()(click)
+app.command()(hand_ins)
 
 
 if __name__ == "__main__":

@@ -100,10 +100,11 @@ def read_stored(data: Path) -> list[Stored]:
 def seconds_of(pid: int) -> tuple[float, float]:
     """Return the processor seconds of a process, and of all that come from it, ended ones included."""
     own, reaped = _times(pid)
-    return own, reaped + sum(sum(_times(child)) for child in _descendants(pid))
+    return own, reaped + sum(sum(_times(child)) for child in descendants(pid))
 
 
-def _descendants(pid: int) -> list[int]:
+def descendants(pid: int) -> list[int]:
+    """Return the processes that come from a process, at whatever remove."""
     parents = {int(entry.name): _parent(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()}
     found, level = [], [pid]
     while level := [child for child, parent in parents.items() if parent in level]:

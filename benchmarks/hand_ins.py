@@ -1,0 +1,74 @@
+"""How many submissions one pages' process takes in a second, and what limits it: `python -m benchmarks hand_ins`.
+
+Grading is halted meanwhile, so that what is measured is the way from the request to the stored row. Each student hands
+in one submission of a usual length. The requests come from this process, whose own processor time is printed as well:
+of two cores each process has one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sqlite3
+import tempfile
+import time
+from contextlib import closing
+from pathlib import Path
+
+import typer
+
+from benchmarks.storm_browser import Address, Browser, Refused, find_events
+from benchmarks.storm_site import Site, descendants, seconds_of, served
+from grader.exercise.catalog import ROOT
+from grader.settings import Settings
+
+EXERCISE = "causal_attention"
+_SOURCE = (ROOT / "exercises" / EXERCISE / "examples" / "right_plain.py").read_text(encoding="utf-8")
+
+
+def hand_ins(students: int = 1000, at_once: int = 16) -> None:
+    """Print hand-ins a second, the processor time of each process for one, and how long one took."""
+    with tempfile.TemporaryDirectory(prefix="hand-ins-", ignore_cleanup_errors=True) as folder:
+        with served(Path(folder), students, slots=1) as site:
+            halted = descendants(site.pid)
+            for pid in halted:
+                os.kill(pid, signal.SIGSTOP)
+            try:
+                asyncio.run(_hand_in(site, at_once))
+            finally:
+                for pid in halted:
+                    os.kill(pid, signal.SIGCONT)
+        with closing(sqlite3.connect(Settings(data=Path(folder)).store_url.removeprefix("sqlite:///"))) as store:
+            (stored,) = store.execute("SELECT count(*) FROM submissions").fetchone()
+    typer.echo(f"stored: {stored} of {students}")
+
+
+async def _hand_in(site: Site, at_once: int) -> None:
+    address = Address(site.port, await find_events(site.port))
+    waiting, taken, refused = iter(site.tokens), list[float](), list[str]()
+
+    async def work() -> None:
+        for token in waiting:
+            begin = time.perf_counter()
+            try:
+                submission, refusal = await Browser(address, token).event("submit", EXERCISE, _SOURCE)
+                if not submission:
+                    refused.append(str(refusal))
+            except Refused as reason:
+                refused.append(str(reason))
+            taken.append(time.perf_counter() - begin)
+
+    begin, own, theirs = time.perf_counter(), time.process_time(), seconds_of(site.pid)[0]
+    await asyncio.gather(*(work() for _ in range(at_once)))
+    seconds, number = time.perf_counter() - begin, len(taken)
+    own, theirs = time.process_time() - own, seconds_of(site.pid)[0] - theirs
+    taken.sort()
+    typer.echo(f"{number / seconds:.0f} hand-ins a second, {at_once} at once; refused: {len(refused)} {refused[:1]}")
+    typer.echo(
+        f"processor time of one: {1000 * theirs / number:.1f} ms in the pages' process, {1000 * own / number:.1f} ms here"
+    )
+    typer.echo(f"one core of the pages' process is {theirs / seconds:.0%} busy")
+    typer.echo(
+        f"one took {1000 * taken[number // 2]:.0f} ms in the median, {1000 * taken[number * 95 // 100]:.0f} ms at p95"
+    )
