@@ -65,10 +65,8 @@ async def _hand_in(site: Site, at_once: int) -> None:
     own, theirs = time.process_time() - own, seconds_of(site.pid)[0] - theirs
     taken.sort()
     typer.echo(f"{number / seconds:.0f} hand-ins a second, {at_once} at once; refused: {len(refused)} {refused[:1]}")
-    typer.echo(
-        f"processor time of one: {1000 * theirs / number:.1f} ms in the pages' process, {1000 * own / number:.1f} ms here"
-    )
+    each, load = 1000 * theirs / number, 1000 * own / number
+    typer.echo(f"processor time of one: {each:.1f} ms in the pages' process, {load:.1f} ms in this one")
     typer.echo(f"one core of the pages' process is {theirs / seconds:.0%} busy")
-    typer.echo(
-        f"one took {1000 * taken[number // 2]:.0f} ms in the median, {1000 * taken[number * 95 // 100]:.0f} ms at p95"
-    )
+    middle, late = (1000 * taken[number * part // 100] for part in (50, 95))
+    typer.echo(f"one took {middle:.0f} ms in the median, {late:.0f} ms at p95")
