@@ -2,7 +2,8 @@
 
 The job is causal multi-head attention. (a) and (b) are taken in turn in one warm process, so that noise hits both; both
 draw the tensors, judge and draw the figures. (a) runs the reference and then the submission, (b) runs them side by
-side, one grade right after the other. The next line is (b) after half a second without work. (c) and (d) start Python anew each time.
+side, one grade right after the other. The next line is (b) after half a second without work. (c) and (d) start Python
+anew each time.
 """
 
 from __future__ import annotations
