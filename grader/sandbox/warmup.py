@@ -159,7 +159,6 @@ def _transform() -> None:
 
 
 def _rehearse() -> None:
-    """Run both jobs, and leave nothing of them behind."""
     for job in (encode_job(_layer(), _LAYER), encode_job(_function(), _FUNCTION)):
         plan, source = decode_job(job)
         for event in observe(plan, partial(load, source, plan.entries, lambda _loaded: None), whole=True):

@@ -1,4 +1,4 @@
-"""Weights whose names do not say which is which, and layouts that no shape tells: all of them can be asked for, and described."""
+"""Weights whose names do not say which is which, and layouts that no shape tells: all can be asked for, and told."""
 
 from __future__ import annotations
 

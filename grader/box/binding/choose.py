@@ -138,7 +138,6 @@ class Named:
         return self._whole(spec, [])
 
     def _whole(self, spec: ContractWeight, parameters: Sequence[Parameter]) -> Layout:
-        """Return the layout of the only parameter, which is kept as it comes."""
         if not parameters:
             raise Refused(f"`{spec.name}`, of shape {spec.shape}, was not found", [spec.name], self._name_it(spec))
         parameter, *others = parameters
@@ -254,7 +253,6 @@ def _clash(paths: Iterable[str]) -> bool:
 
 
 def _misfit(spec: ContractWeight, members: Sequence[ContractWeight], parameters: Sequence[Parameter]) -> Refused:
-    """Return what to say of parameters that have the right name and another shape."""
     (size_in, size_out), count = spec.shape, len(parameters)
     if len(members) > 1:
         total, summed = sum(member.shape[1] for member in members) // count, " + ".join(one.name for one in members)
@@ -396,7 +394,6 @@ _part = lru_cache(maxsize=64)(_Part)  # a search for a place by its behaviour bu
 
 
 def _refusal(refused: Mapping[str, Refused], layouts: Mapping[str, list[Layout]]) -> Refused:
-    """Return what to say where the weights do not all have a place."""
     certain = [error for name, error in refused.items() if not (error.is_absent and layouts[name])]
     if certain or len(refused) == 1:
         return next(iter(certain or refused.values()))
