@@ -2,8 +2,8 @@
 
 The job is causal multi-head attention. (a) and (b) are taken in turn in one warm process, so that noise hits both; both
 draw the tensors, judge and draw the figures. (a) runs the reference and then the submission, (b) runs them side by
-side, one grade right after the other. The next line is (b) after half a second without work, in which a child was made
-ready. (c) and (d) start Python anew each time.
+side, one grade right after the other. The next line is (b) after half a second without work. (c) and (d) start Python
+anew each time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from grader.sandbox.choice import choose_box
 
 EXERCISE = "multi_head_attention_causal"
 _WARM_UP = 3
-_IDLE = 0.5  # seconds, in which a zygote makes children ready
+_IDLE = 0.5  # seconds
 
 _OTTER = typer.Option("--otter", help="Install Otter-Grader into a throw-away environment, and have it grade as well.")
 

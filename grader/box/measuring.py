@@ -77,9 +77,7 @@ class Gauge(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        return (
-            False  # the wrapper that it asks for imports all of torch._dynamo, two seconds, and slows every operation
-        )
+        return False  # the wrapper asked for imports all of torch._dynamo, two seconds, and slows every operation
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         result = func(*args, **kwargs) if kwargs else func(*args)

@@ -21,11 +21,10 @@ from grader.box.binding import Binding, bind, find
 from grader.box.binding.parts import Inventory
 from grader.box.drivers import driver
 from grader.box.faults import describe
-from grader.box.functions import FUNCTIONS
 from grader.box.keys import is_input
 from grader.box.measuring import Gauge
 from grader.box.observations import FROZEN, BuildSeen, CallSeen, Event, Presence, Seen, Stage
-from grader.box.plan import DTYPES, FLOATS, Argument, Build, Call, Entry, Function, Plan, TensorSpec
+from grader.box.plan import DTYPES, FLOATS, FUNCTIONS, Argument, Build, Call, Entry, Function, Plan, TensorSpec
 from grader.box.pristine import pristine
 from grader.box.recorder import Recorder
 from grader.errors import Rejected, Ungradable

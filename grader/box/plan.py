@@ -6,7 +6,7 @@ student's code run the same plan through the same `observe`. `codec` says how a 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import torch
@@ -28,9 +28,19 @@ DTYPES: Mapping[str, torch.dtype] = {**FLOATS, "bool": torch.bool, "int64": torc
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """An argument that is a function of one tensor: one of `grader.box.functions`, by its name."""
+    """An argument that is a function of one tensor, by its name in `FUNCTIONS`: a plan carries no code."""
 
     name: str
+
+
+FUNCTIONS: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "parabola": lambda x: (x - 3.0) ** 2,
+    "tilted": lambda x: 0.5 * x**2 + 2.0 * x + 1.0,
+    "quartic": lambda x: x**4 / 4 - x**3 / 3 - x**2,
+    "wave": lambda x: torch.sin(x) + x**2 / 10,
+    "ripples": lambda x: x**2 / 2 + torch.sin(1000.0 * x) / 1e5,  # a quotient of differences misses its slope
+    "bell": lambda x: -torch.exp(-((x - 1.0) ** 2)),
+}
 
 
 Argument = Tensor | Function | Scalar

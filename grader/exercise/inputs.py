@@ -14,10 +14,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from grader.box.functions import FUNCTIONS
 from grader.box.keys import output_key
 from grader.box.observe import default_dtype
-from grader.box.plan import Argument, Build, Function, Scalar, TensorSpec, Weight
+from grader.box.plan import FUNCTIONS, Argument, Build, Function, Scalar, TensorSpec, Weight
 from grader.errors import AuthorError
 from grader.exercise.drawing import generator, normal, settled, shape_of
 from grader.exercise.spec import CaseSpec, InputSpec, PartSpec, Sizes, Spec

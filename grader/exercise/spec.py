@@ -57,7 +57,7 @@ class InputSpec(_Frozen):
     keys whose length differs per batch row), `causal_padding` (both), `scattered` (no pattern; each row has a True),
     `tokens` (whole numbers from `low` to under
     `high`, an axis or a number), `numbers` (the whole numbers `values` as they are), `function` (the one called
-    `function` in `grader/box/functions.py`), or `none` (None is passed).
+    `function` in `grader/box/plan.py`), or `none` (None is passed).
     """
 
     axes: tuple[str, ...] = ()

@@ -25,14 +25,13 @@ _BEGUN: list[BoxToCome] = []
 class BoxToCome:
     """A box on its way: the walls are tried and a zygote warms up while its user does something else.
 
-    `room` is the memory for all that runs in it together, in bytes; 0 for no limit but that of each run. A `brief` one
-    comes a tenth of a second sooner, and its runs are a little slower.
+    `room` is the memory for all that runs in it together, in bytes; 0 for no limit but that of each run.
     """
 
-    def __init__(self, room: int = 0, *, brief: bool = False) -> None:
+    def __init__(self, room: int = 0) -> None:
         self._room = room
         # First what takes longest.
-        self._zygote = ZygoteHandle(room, brief=brief) if sys.platform == "linux" else None
+        self._zygote = ZygoteHandle(room) if sys.platform == "linux" else None
         self._examination = doctor.Examination()
 
     def wait(self, *, allow_plain: bool, allow_one_wall: bool = False) -> Box:
@@ -96,14 +95,14 @@ def begin() -> None:
     """Begin a box for one's own files; it is ended with this process if nobody takes it."""
     gc.disable()  # as `grader.local` does, until there is a box
     with contextlib.suppress(OSError):  # no process or descriptor to be had: whoever takes a box is told
-        _BEGUN.append(coming := BoxToCome(brief=True))  # for a file or two, a quick start matters more
+        _BEGUN.append(coming := BoxToCome())
         stopping.end_first(coming.kill)
         atexit.register(_end)
 
 
 def take() -> BoxToCome:
     """Return the box that was begun, or one that begins now; the caller closes it."""
-    return _BEGUN.pop() if _BEGUN else BoxToCome(brief=True)
+    return _BEGUN.pop() if _BEGUN else BoxToCome()
 
 
 def _end() -> None:

@@ -37,10 +37,11 @@ _F_ADD_SEALS, _ALL_SEALS = 1033, 0b1111  # seals: no more seals, no shrinking, n
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What a process has used: processor time in seconds, and bytes of memory that is backed by no file."""
+    """What a process has used: processor time in seconds, and bytes of memory, its own and that of a device."""
 
     seconds: float = 0.0
     memory: int = 0
+    device: int = 0
 
 
 class ZygoteLost(GraderFault):
@@ -55,18 +56,17 @@ class ZygoteHandle:
     """A zygote that warms up from now on, and takes runs once `wait` has returned.
 
     `tier` says how high its walls are, `A`, `B` or `C`; empty as long as it warms up. With `room`, in bytes, it and its
-    children together may use no more memory than that, where this machine has groups for it. A `brief` one is
-    warm a tenth of a second sooner, and its runs are a little slower.
+    children together may use no more memory than that, where this machine has groups for it.
     """
 
-    def __init__(self, room: int = 0, *, brief: bool = False) -> None:
+    def __init__(self, room: int = 0) -> None:
         self.tier = ""
         self._group = memory.limited_group(room) if room else None
         self._log = tempfile.TemporaryFile()  # noqa: SIM115  # closed with the zygote
         self._control, inner = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         joins = [] if self._group is None else [self._group.file]
         with inner:
-            arguments = f"{inner.fileno()}, {(*joins, -1)[0]}, brief={brief}"
+            arguments = f"{inner.fileno()}, {(*joins, -1)[0]}"
             command = search_path.isolated("grader.sandbox.zygote", "main", arguments)
             self._process = start_apart(command, environment(), [inner.fileno(), *joins], self._log)
         _as_nice_as_we_are(self._process.pid)
@@ -184,7 +184,7 @@ class ProcessHandle:
         return -1
 
     def used(self) -> Use:
-        """Return what it has used up to now; nothing once it has ended, or where nobody tells."""
+        """Return what it has used up to now, of memory what no file backs; nothing once it has ended."""
         times, pages = _read(self._times).split(), _read(self._pages).split()
         return Use(
             seconds=int(times[0]) / 1e9 if times else 0.0,

@@ -131,22 +131,18 @@ def _seed() -> int:
     return seed
 
 
-_CONDITIONS = (
-    "guard_or_false",
-    "guard_or_true",
-    "guard_size_oblivious",
-    "statically_known_true",
-    "expect_true",
-)
-_TAKEN_AS_THEY_ARE = ("guard_int", "guard_scalar", "guarding_hint_or_throw", "optimization_hint")
-_NOTED = ("_advise_is_size", "_advise_is_bounded", "constrain_range", "_constrain_range_for_size")
-_NEVER_SO = ("has_free_symbols", "has_free_unbacked_symbols", "is_nested_int", "is_symbolic")
 # What eager operations ask of `torch.fx.experimental.symbolic_shapes`; every size is a plain number.
 _KNOWN_SHAPES: Mapping[str, Any] = {
-    **dict.fromkeys(_CONDITIONS, bool),
-    **dict.fromkeys(_TAKEN_AS_THEY_ARE, lambda value: value),
-    **dict.fromkeys(_NOTED, lambda *_arguments, **_options: None),
-    **dict.fromkeys(_NEVER_SO, lambda _value: False),
+    **dict.fromkeys(
+        ("guard_or_false", "guard_or_true", "guard_size_oblivious", "statically_known_true", "expect_true"), bool
+    ),
+    **dict.fromkeys(("guard_int", "guard_scalar", "guarding_hint_or_throw", "optimization_hint"), lambda value: value),
+    **dict.fromkeys(
+        ("_advise_is_size", "_advise_is_bounded", "constrain_range", "_constrain_range_for_size"), lambda *_, **__: None
+    ),
+    **dict.fromkeys(
+        ("has_free_symbols", "has_free_unbacked_symbols", "is_nested_int", "is_symbolic"), lambda _value: False
+    ),
     **dict.fromkeys(("free_symbols", "free_unbacked_symbols", "uninteresting_files"), lambda *_values: frozenset()),
     "statically_known_false": lambda value: not value,
     "has_guarding_hint": lambda _value: True,

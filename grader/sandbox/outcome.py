@@ -80,6 +80,7 @@ class Facts:
         late: the wall clock ran out.
         spent: it was ended for its processor time, as the scheduler counts it.
         hoarded: it was ended for its memory, as the kernel counts the pages.
+        overdrawn: it was ended for its memory on a device.
         ended: it was ended by us, for whatever reason.
         code: the exit code of the child, or minus the number of the signal that killed it.
         cpu_seconds: processor time that it used.
@@ -95,6 +96,7 @@ class Facts:
     late: bool = False
     spent: bool = False
     hoarded: bool = False
+    overdrawn: bool = False
     ended: bool = False
     code: int = 0
     cpu_seconds: float = 0.0
@@ -112,33 +114,33 @@ def ending(facts: Facts, limits: Limits) -> tuple[Ending, str]:
     """
     long = f"more than {limits.cpu_seconds:g} s of processor time"
     much = f"more than {limits.memory_bytes >> 20} MiB"
-    if facts.broken:
-        return Ending.PROTOCOL, facts.broken
-    if facts.overflow:
-        return Ending.OUTPUT, f"more than {limits.output_bytes} bytes"
-    if facts.finished:
-        return Ending.FINISHED, ""
-    # Whoever has filled its memory may spend the rest of its time on asking for more: what it lacked was memory.
-    if facts.hoarded or (facts.spent and facts.grown_bytes > limits.memory_bytes):
-        return Ending.MEMORY, much
-    if facts.spent:
-        return Ending.TIMEOUT, long
-    if facts.late:
-        return Ending.TIMEOUT, f"more than {limits.wall_seconds:g} s in all"
     killed = facts.code in (-_SIGKILL, -_SIGXCPU)  # it ended by itself, or by the kernel's hand
     # The kernel's own limit is charged by the tick. Whoever is awake at each and asleep in between reaches it with next
     # to no use, which must not pass for a machine without memory: what that killed is graded again, and stops others.
     charged = facts.cpu_seconds if facts.short else max(facts.cpu_seconds, facts.wall_seconds)
-    if killed and charged >= _MUCH * limits.cpu_seconds:
-        return Ending.TIMEOUT, long
-    if killed or facts.code == OUT_OF_MEMORY or facts.grown_bytes >= _NEAR * limits.memory_bytes:
-        return Ending.MEMORY, much
-    if facts.code < 0:
-        return Ending.CRASHED, signal.Signals(-facts.code).name
-    return Ending.CRASHED, f"exit code {facts.code}"
+    rules = (  # in order; the first that applies
+        (facts.broken, Ending.PROTOCOL, facts.broken),
+        (facts.overflow, Ending.OUTPUT, f"more than {limits.output_bytes} bytes"),
+        (facts.finished, Ending.FINISHED, ""),
+        (facts.overdrawn, Ending.MEMORY, "more of the device's memory than was set aside for it"),
+        # Whoever has filled its memory may spend the rest of its time on asking for more: what it lacked was memory.
+        (facts.hoarded or (facts.spent and facts.grown_bytes > limits.memory_bytes), Ending.MEMORY, much),
+        (facts.spent, Ending.TIMEOUT, long),
+        (facts.late, Ending.TIMEOUT, f"more than {limits.wall_seconds:g} s in all"),
+        (killed and charged >= _MUCH * limits.cpu_seconds, Ending.TIMEOUT, long),
+        (killed or _is_full(facts, limits), Ending.MEMORY, much),
+    )
+    for applies, kind, detail in rules:
+        if applies:
+            return kind, detail
+    return Ending.CRASHED, signal.Signals(-facts.code).name if facts.code < 0 else f"exit code {facts.code}"
 
 
 def explained(facts: Facts, limits: Limits) -> bool:
     """Return whether what was seen of a run that is out of memory says so: who was merely killed may be a victim."""
-    seen = facts.hoarded or facts.code == OUT_OF_MEMORY or facts.grown_bytes >= _NEAR * limits.memory_bytes
+    seen = facts.hoarded or facts.overdrawn or _is_full(facts, limits)
     return seen or facts.ended or facts.code != -_SIGKILL
+
+
+def _is_full(facts: Facts, limits: Limits) -> bool:
+    return facts.code == OUT_OF_MEMORY or facts.grown_bytes >= _NEAR * limits.memory_bytes

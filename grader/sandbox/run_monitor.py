@@ -34,11 +34,12 @@ _BREATH, _LAST_BREATH = 0.005, 0.001
 _NEARLY_ALL = 0.8  # of the events that a plan can have
 _LOOK_SECONDS = 0.02  # between two looks at the memory, of which a core touches some 40 MiB meanwhile
 _LEAST_SECONDS = 0.002  # between any two looks
+_DEVICE_SLACK = 64 << 20  # bytes of a device's memory beside what was reserved: the driver's own
 _MARGIN = 16  # a sixteenth more memory than allowed: libraries have private pages too, which a write makes anonymous
 
 
 class Meter:
-    """Holds the use of one child against its limits; `spent` and `hoarded` say which one it exceeds.
+    """Holds the use of one child against its limits; `spent`, `hoarded` and `overdrawn` say which one it exceeds.
 
     It counts from `before` on, which is none of the run's.
     """
@@ -46,8 +47,8 @@ class Meter:
     def __init__(self, limits: Limits, before: Use) -> None:
         self._seconds = before.seconds + limits.cpu_seconds
         self._memory = before.memory + limits.memory_bytes + limits.memory_bytes // _MARGIN
-        self.spent = False
-        self.hoarded = False
+        self._device = before.device + _DEVICE_SLACK
+        self.spent = self.hoarded = self.overdrawn = False
 
     def look(self, use: Use) -> float:
         """Take note of a child's use; return in how many seconds to look again.
@@ -57,6 +58,7 @@ class Meter:
         """
         self.spent = use.seconds >= self._seconds
         self.hoarded = use.memory > self._memory
+        self.overdrawn = use.device > self._device
         return max(_LEAST_SECONDS, min(_LOOK_SECONDS, self._seconds - use.seconds))
 
 
@@ -105,6 +107,7 @@ class RunMonitor:
             late=self._late,
             spent=self._meter is not None and self._meter.spent,
             hoarded=self._meter is not None and self._meter.hoarded,
+            overdrawn=self._meter is not None and self._meter.overdrawn,
             ended=self._killed,
             code=os.waitstatus_to_exitcode(end["status"]),
             cpu_seconds=end["cpu"],
@@ -165,7 +168,7 @@ class RunMonitor:
                 raise ZygoteLost(f"a run did not end within {_DYING_SECONDS:g} s of being killed")
             return
         done = self._intake.finished or self._intake.broken or self._intake.overflow
-        over = self._meter is not None and (self._meter.spent or self._meter.hoarded)
+        over = self._meter is not None and (self._meter.spent or self._meter.hoarded or self._meter.overdrawn)
         if not done and not over:
             if time.monotonic() < self._deadline or self._starved(child):
                 return

@@ -90,8 +90,8 @@ def function(x, y=None):
 """
 
 
-def warm_up(*, brief: bool = False) -> None:
-    """Import and run whatever sets itself up at its first use, a `brief` time only what runs cannot do without."""
+def warm_up() -> None:
+    """Import and run whatever sets itself up at its first use."""
     torch.set_num_threads(1)
     replace_unused()
     for name in _MODULES:
@@ -103,8 +103,7 @@ def warm_up(*, brief: bool = False) -> None:
     for dtype in (torch.float64, torch.float32, torch.bfloat16, torch.float16):
         _compute(dtype)
     _transform()
-    if not brief:
-        torch.nn.LSTM(12, 12)(torch.ones(2, 3, 12))  # its library writes its code at the first use, which takes 30 ms
+    torch.nn.LSTM(12, 12)(torch.ones(2, 3, 12))  # its library writes its code at the first use, which takes 30 ms
     try:
         torch.ones(2, 3) @ torch.ones(2, 3)
     except RuntimeError:
@@ -118,7 +117,7 @@ def warm_up(*, brief: bool = False) -> None:
     sys._clear_type_cache()
     held.hold()
     gc.freeze()  # as a child does: the measuring of memory looks at what was made since, and here that is all of torch
-    rehearse(times=1 if brief else 12)  # bytecode is rewritten from the eighth time on
+    _rehearse()
     child.ours()
     linecache.cache.clear()  # the source of what is trapped; a child can open no file, so Python would forget it there
     blank_freed()
@@ -159,9 +158,8 @@ def _transform() -> None:
     repr(x)
 
 
-def rehearse(times: int) -> None:
-    """Run both jobs so many times, and leave nothing of them behind."""
-    for job in times * (encode_job(_layer(), _LAYER), encode_job(_function(), _FUNCTION)):
+def _rehearse() -> None:
+    for job in (encode_job(_layer(), _LAYER), encode_job(_function(), _FUNCTION)):
         plan, source = decode_job(job)
         for event in observe(plan, partial(load, source, plan.entries, lambda _loaded: None), whole=True):
             pack(event, plan)

@@ -32,10 +32,9 @@ T, D = 60, 4
 X = numbers(T, D)
 
 
-@pytest.fixture(scope="module", autouse=True)
+@pytest.fixture(autouse=True)
 def forked() -> Iterator[None]:
     """Have the collector know only of what is made from here on, as in a process that was forked."""
-    gc.collect()
     gc.freeze()
     yield
     gc.unfreeze()

@@ -230,37 +230,34 @@ def test_a_layout_gives_the_contracts_projections_and_gradients(make: object) ->
     assert binding.unused == ()
 
 
-def test_a_square_parameter_stays_in_times_out() -> None:
-    """In doubt nothing is transposed."""
+def _parameter() -> nn.Module:
     module = nn.Module()
     module.W_query = nn.Parameter(torch.zeros(_OUT, _OUT))
-    (weight, *_) = _weights(bias=False, size_in=_OUT)
-
-    bind(module, (weight,))
-
-    assert torch.equal(module.W_query, weight.matrix)
+    return module
 
 
-def test_a_square_linear_is_out_times_in() -> None:
-    """An nn.Linear says itself how it lies."""
+def _linear() -> nn.Module:
     module = nn.Module()
     module.W_query = nn.Linear(_OUT, _OUT, bias=False)
-    (weight, *_) = _weights(bias=False, size_in=_OUT)
-
-    bind(module, (weight,))
-
-    assert torch.equal(module.W_query.weight, weight.matrix.T)
+    return module
 
 
-def test_a_square_linear_under_two_names_is_out_times_in() -> None:
-    """A layer that is kept in a list and as an attribute is a layer under both names."""
-    module, (weight, *_) = nn.Module(), _weights(bias=False, size_in=_OUT)
+def _linear_under_two_names() -> nn.Module:
+    module = nn.Module()
     module.both = nn.ModuleList([nn.Linear(_OUT, _OUT, bias=False)])
     module.W_query = module.both[0]
+    return module
+
+
+@pytest.mark.parametrize(("make", "is_layer"), [(_parameter, False), (_linear, True), (_linear_under_two_names, True)])
+def test_what_is_square_lies_as_its_owner_says(make: Callable[[], nn.Module], is_layer: bool) -> None:
+    """An nn.Linear is (out, in), under every name that it has; of a parameter nothing is transposed in doubt."""
+    module, (weight, *_) = make(), _weights(bias=False, size_in=_OUT)
 
     bind(module, (weight,))
 
-    assert torch.equal(module.W_query.weight, weight.matrix.T)
+    (parameter,) = module.parameters()
+    assert torch.equal(parameter.T if is_layer else parameter, weight.matrix)
 
 
 def test_the_fourth_of_a_plain_list_is_the_output_projection() -> None:
@@ -306,38 +303,57 @@ def test_superfluous_biases_are_zeroed_and_told() -> None:
         assert not any(bool(dict(module.named_parameters())[name].any()) for name in names)
 
 
-def test_a_missing_bias_is_named() -> None:
-    """The contract's bias has no place in a module without one."""
+def _of(**parts: object) -> nn.Module:
+    """Return a module with these attributes."""
     module = nn.Module()
-    for name in _NAMES:
-        module.add_module(name, nn.Linear(_IN, _OUT, bias=False))
+    for name, part in parts.items():
+        setattr(module, name, part)
+    return module
 
-    unasked, asked = _weights(), [replace(weight, biased_by="qkv_bias") for weight in _weights()]
-    with pytest.raises(Ungradable, match=r"a bias here, but `W_query.weight` has none; create .* `bias=True`$"):
-        bind(module, unasked)
+
+_REFUSED: dict[str, tuple[Callable[[], nn.Module], str]] = {
+    "no bias": (
+        lambda: _of(**{name: nn.Linear(_IN, _OUT, bias=False) for name in _NAMES}),
+        r"a bias here, but `W_query.weight` has none; create .* `bias=True`$",
+    ),
+    "no name": (
+        lambda: _of(parts=nn.ModuleList(nn.Linear(_IN, _OUT) for _ in range(2))),
+        r"`W_query`, `W_key` or `W_value` is missing.*parts\.0\.weight \(6, 5\)",
+    ),
+    "layers in a plain list": (
+        lambda: _of(heads=[nn.Linear(_IN, _OUT)]), r"`self.heads` is a plain list .* nn.ModuleList",
+    ),
+    "two of a name": (
+        lambda: _of(first=_of(W_query=nn.Linear(_IN, _OUT)), second=_of(W_query=nn.Linear(_IN, _OUT))),
+        r"exists more than once: first.W_query.weight, second.W_query.weight",
+    ),
+    "a wrong width": (
+        lambda: _of(W_query=nn.Linear(_IN, _OUT + 1)),
+        r"nn.Linear\(5, 6\) or an nn.Parameter of shape \(5, 6\); .* shape \(7, 5\)",
+    ),
+    "six columns over four heads": (
+        lambda: _of(W_query=nn.ModuleList(nn.Linear(_IN, 2) for _ in range(4))),
+        "has 6 columns, which cannot be split equally over 4 parts",
+    ),
+    "a lazy layer": (lambda: _of(W_query=nn.LazyLinear(_OUT)), r"`W_query.weight` has no shape yet"),
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:Lazy modules are a new feature")
+@pytest.mark.parametrize(("make", "words"), _REFUSED.values(), ids=_REFUSED)
+def test_weights_without_a_place_are_refused_with_the_reason(make: Callable[[], nn.Module], words: str) -> None:
+    """The text says what was looked for and what there is, and nothing is guessed."""
+    with pytest.raises(Ungradable, match=words):
+        bind(make(), _weights())
+
+
+def test_a_missing_bias_is_told_with_the_argument_that_asks_for_it() -> None:
+    """Where the constructor has one for that."""
+    module = _of(**{name: nn.Linear(_IN, _OUT, bias=False) for name in _NAMES})
+    asked = tuple(replace(weight, biased_by="qkv_bias") for weight in _weights())
+
     with pytest.raises(Ungradable, match=r"where `qkv_bias` is True, but .* has none; pass `qkv_bias` on to its layer"):
-        bind(module, tuple(asked))
-
-
-def test_an_absent_projection_says_what_there_is() -> None:
-    """The message names what was looked for, its widths, and all parameters found."""
-    module = nn.Module()
-    module.parts = nn.ModuleList(nn.Linear(_IN, _OUT) for _ in range(2))
-
-    with pytest.raises(Ungradable) as caught:
-        bind(module, _weights())
-
-    assert "`W_query`, `W_key` or `W_value` is missing" in str(caught.value)
-    assert "parts.0.weight (6, 5)" in str(caught.value)
-
-
-def test_layers_in_a_plain_list_are_explained() -> None:
-    """PyTorch does not see them, and the message says so."""
-    module = nn.Module()
-    module.heads = [nn.Linear(_IN, _OUT)]
-
-    with pytest.raises(Ungradable, match=r"`self.heads` is a plain list .* nn.ModuleList"):
-        bind(module, _weights())
+        bind(module, asked)
 
 
 @pytest.mark.parametrize(("name", "buffer"), [("W_value", False), ("W_value", True), ("w_v", False)])
@@ -359,44 +375,6 @@ def test_a_weight_that_is_no_parameter_is_not_called_misnamed(name: str, buffer:
         assert f"`self.{name}` is a {'buffer' if buffer else 'plain tensor'}" in str(caught.value)
         assert str(caught.value).endswith("wrap it in nn.Parameter.")
         assert "Name it" not in str(caught.value)
-
-
-def test_two_different_candidates_are_ambiguous() -> None:
-    """Nothing is guessed between two layers of the same name."""
-    module = nn.Module()
-    module.first, module.second = nn.Module(), nn.Module()
-    module.first.W_query, module.second.W_query = nn.Linear(_IN, _OUT), nn.Linear(_IN, _OUT)
-
-    with pytest.raises(Ungradable, match=r"exists more than once: first.W_query.weight, second.W_query.weight"):
-        bind(module, _weights())
-
-
-def test_a_wrong_width_says_which_shape_is_needed() -> None:
-    """Widths that fit no layout are named with the ones that do."""
-    module = nn.Module()
-    module.W_query = nn.Linear(_IN, _OUT + 1)
-
-    with pytest.raises(Ungradable, match=r"nn.Linear\(5, 6\) or an nn.Parameter of shape \(5, 6\); .* shape \(7, 5\)"):
-        bind(module, _weights())
-
-
-def test_columns_that_parts_cannot_share_are_named() -> None:
-    """Six columns do not divide over four heads."""
-    module = nn.Module()
-    module.W_query = nn.ModuleList(nn.Linear(_IN, 2) for _ in range(4))
-
-    with pytest.raises(Ungradable, match="has 6 columns, which cannot be split equally over 4 parts"):
-        bind(module, _weights())
-
-
-@pytest.mark.filterwarnings("ignore:Lazy modules are a new feature")
-def test_a_lazy_layer_is_explained() -> None:
-    """A layer without a shape cannot be given weights."""
-    module = nn.Module()
-    module.W_query = nn.LazyLinear(_OUT)
-
-    with pytest.raises(Ungradable, match=r"`W_query.weight` has no shape yet"):
-        bind(module, _weights())
 
 
 def test_a_frozen_parameter_takes_its_value_and_has_no_gradient() -> None:

@@ -21,10 +21,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from grader.box.drivers import model
 from grader.box.drivers.transfer import LinearAttention, ParameterAttention
-from grader.box.functions import FUNCTIONS
 from grader.box.kinds import Kind
 from grader.box.observe import default_dtype
-from grader.box.plan import Function
+from grader.box.plan import FUNCTIONS, Function
 from grader.exercise.catalog import ROOT, Catalog
 from grader.exercise.inputs import Case
 from grader.exercise.spec import PartSpec

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.faults.conftest import RIGHT, Victim, slow
-from tests.sandbox.user_story import end_the_stock, innermost
+from tests.sandbox.user_story import end_next, innermost
 
 
 def test_a_zygote_that_dies_under_a_run_is_replaced(victim: Victim) -> None:
@@ -50,7 +50,7 @@ def test_a_child_that_cannot_be_forked_is_our_fault(victim: Victim) -> None:
     """With no process left to be had: tried again, then an apology; the zygote lives on, and grades afterwards."""
     zygote = innermost(victim.zygotes()[0])
     with no_process_left(zygote):
-        end_the_stock(zygote)
+        end_next(zygote)
         victim.expect_apology(victim.submit())
     assert "NotStarted" in victim.ask("logged")
     victim.expect_right()

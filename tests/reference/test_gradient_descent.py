@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from grader.box.functions import FUNCTIONS
+from grader.box.plan import FUNCTIONS
 from reference.gradient_descent import gradient_descent
 
 

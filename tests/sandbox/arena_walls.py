@@ -27,7 +27,7 @@ WALLS = {
 _DUMPABLE = 4
 
 
-def main(standing: list[str], control: int, group: int, *, brief: bool) -> NoReturn:
+def main(standing: list[str], control: int, group: int) -> NoReturn:
     """Serve as the zygote does, with no walls but the `standing` ones."""
     if "clean start" not in standing:
         os.open(arena.DATABASE, os.O_RDONLY)  # what a careless service would pass on
@@ -41,7 +41,7 @@ def main(standing: list[str], control: int, group: int, *, brief: bool) -> NoRet
     for module, name in {place for places in WALLS.values() for place in places} - kept:
         assert hasattr(module, name), f"{module.__name__} has no {name} any more; see what puts up this wall now"
         setattr(module, name, _keep_all if name == "keep_only" else _nothing)
-    zygote.main(control, group, brief=brief)
+    zygote.main(control, group)
 
 
 def _nothing(*_arguments: object, **_options: object) -> None:

@@ -20,8 +20,7 @@ from grader.box.run import Ending, Limits
 from grader.errors import GraderFault, SandboxUnavailable
 from grader.sandbox import handles
 from grader.sandbox.gpu import there_is_a_gpu
-from grader.sandbox.gpu.box import DeviceBox, find_meter
-from grader.sandbox.gpu.pool import GpuWorker, Pool, environment
+from grader.sandbox.gpu.box import DeviceBox, GpuWorker, Pool, environment, find_meter
 from tests.sandbox import ordinary_user
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
 from tests.sandbox.warm_start import WarmStart

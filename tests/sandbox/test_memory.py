@@ -127,7 +127,7 @@ for number in range(1, 20_000):
 _GROUPS = Path("/sys/fs/cgroup/memory")  # version 1; another hierarchy may hold memory elsewhere
 _LIMITS = replace(LIMITS, cpu_seconds=10, wall_seconds=30)
 _MOST = 1.05
-_AT_REST = [["S"]] * 3  # the zygote, and a child for each of the two limits that runs were asked for with
+_AT_REST = [["S"]] * 2  # the zygote, and the child that waits for the next job
 _LOOK_SECONDS, _REST_SECONDS, _PATIENCE_SECONDS = 0.01, 0.1, 30.0
 
 
@@ -145,7 +145,7 @@ class _Group:
         return int((self._place / "memory.max_usage_in_bytes").read_text()) - before
 
     def _at_rest(self) -> int:
-        """Return what the zygote and its waiting children hold, once the last run's child is gone and the next waits.
+        """Return what the zygote and its waiting child hold, once the last run's child is gone and the next waits.
 
         No run waits for either: on a busy machine they may stand for megabytes more or less.
         """
@@ -158,7 +158,7 @@ class _Group:
             elif time.monotonic() - rest_since > _REST_SECONDS:
                 return use
             time.sleep(_LOOK_SECONDS)
-        raise AssertionError(f"the zygote and its children did not come to rest: {states}")
+        raise AssertionError(f"the zygote and its child did not come to rest: {states}")
 
 
 @pytest.fixture(scope="module")
@@ -175,9 +175,9 @@ def group(sandbox: Sandbox) -> Iterator[_Group]:
     )
     try:
         (place / "cgroup.procs").write_text(str(zygote))
-        for _ in range(3):  # so that no child is ready that was made before
-            sandbox.run(plan(), HONEST, replace(_LIMITS, memory_bytes=_LIMITS.memory_bytes + 4096))
-            sandbox.run(plan(), HONEST, _LIMITS)
+        # Other limits, so that no child waits that was made before.
+        sandbox.run(plan(), HONEST, replace(_LIMITS, memory_bytes=_LIMITS.memory_bytes + 4096))
+        sandbox.run(plan(), HONEST, _LIMITS)
         yield _Group(place)
     finally:
         _emptied(place, _GROUPS / home.lstrip("/"))

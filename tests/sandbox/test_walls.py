@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import json
 import os
@@ -48,7 +49,7 @@ def behind(wall, attempt):
     def both():
         wall()
         return tried(attempt)
-    print(json.dumps([in_a_child(lambda: tried(attempt)), in_a_child(both)]))
+    return [in_a_child(lambda: tried(attempt)), in_a_child(both)]
 
 def filtered():
     privileges.forbid_new_privileges()
@@ -83,77 +84,103 @@ def raw(number, *arguments):
 """
 
 
-def _behind(wall: str, attempt: str) -> list[object]:
-    """Return what became of `attempt` without the wall and behind it."""
+_FILTERED = (
+    "lambda: os.close(os.open('/', os.O_RDONLY))",
+    "lambda: os.stat('/')",
+    "lambda: os.listdir('/')",
+    "lambda: socket.socket().close()",
+    "lambda: socket.socketpair()",
+    "a_fork",
+    "lambda: os.kill(os.getpid(), 0)",
+    "lambda: os.pipe()",
+    "lambda: os.memfd_create('x')",
+    "lambda: os.uname()",
+    "lambda: os.nice(0)",
+    "lambda: os.pidfd_open(os.getpid())",
+    "lambda: fcntl.fcntl(1, 8, os.getpid())",
+    "lambda: fcntl.fcntl(1, 4, 0)",
+    "lambda: kernel.prctl(4, 1)",
+    "lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))",
+    "lambda: resource.getrlimit(resource.RLIMIT_AS)",
+    "lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)",
+    "lambda: fcntl.fcntl(1, 1)",
+    "lambda: os.fstat(1)",
+    "lambda: os.lseek(descriptor_of_a_file, 0, os.SEEK_CUR)",
+    "lambda: os.dup(0)",
+    "lambda: os.sched_yield()",
+    "lambda: os.sched_getaffinity(0)",
+    "lambda: mmap.mmap(-1, 4096).close()",
+    "lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_READ).close()",
+    "lambda: resource.getrusage(resource.RUSAGE_CHILDREN)",
+)
+_COMPUTING = (
+    "lambda: bytearray(1 << 24)",
+    "lambda: mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()",
+    "lambda: os.read(0, 0)",
+    "lambda: os.urandom(8)",
+    "lambda: __import__('random').seed()",
+    "lambda: resource.getrusage(resource.RUSAGE_SELF)",
+    "lambda: os.isatty(1)",
+    "lambda: os.getpid()",
+    "lambda: time.sleep(0.001)",
+    "lambda: (time.time(), time.monotonic(), time.perf_counter(), time.process_time(), time.thread_time())",
+    "lambda: __import__('threading').Event().wait(0.001)",
+    "lambda: __import__('logging').warning('heard')",
+    "lambda: [0] * (1 << 20) + [1]",
+    "lambda: io.TextIOWrapper(io.FileIO(1, 'w', closefd=False)).write('')",
+)
+_X32 = "lambda: raw(0x40000000 + 39)"
+_ROOTED = (
+    "lambda: os.close(os.open(sys.executable, os.O_RDONLY))",
+    "lambda: os.stat('/proc')",
+    "lambda: os.stat('/../tmp')",
+    "lambda: os.listdir('/proc/self/fd')",
+    "lambda: os.close(os.open('/tmp', os.O_TMPFILE | os.O_RDWR))",
+    "lambda: __import__('colorsys')",
+)
+_NEW_FOLDER = "lambda: os.rmdir(os.mkdir('/new-folder') or '/new-folder')"
+_NOBODY = "lambda: (privileges.become_nobody(), privileges.drop_capabilities())"
+_ATTEMPTS = {  # by what puts the wall up
+    "filtered": (*_FILTERED, *_COMPUTING, _X32),
+    "landlocked": (
+        "lambda: os.close(os.open('/', os.O_RDONLY))", "connect", "lambda: os.kill(os.getppid(), 0)",
+    ),
+    "limited": (
+        "lambda: bytearray(128 << 20)", "lambda: os.write(os.memfd_create('x'), b'x')",
+        "lambda: [os.dup(0) for _ in range(200)]",
+    ),
+    "rooted": (*_ROOTED, _NEW_FOLDER),
+    _NOBODY: ("lambda: os.setuid(0)",),
+}  # fmt: skip
+
+
+def _output(program: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-c", f"{_PROGRAM}\nbehind({wall}, {attempt})"],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-c", f"{_PROGRAM}\n{program}"], cwd=_ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    found: list[object] = json.loads(done.stdout)
+    return done.stdout
+
+
+@functools.cache
+def _behind_each(wall: str) -> dict[str, list[object]]:
+    """Return what became of each attempt without the wall and behind it, all of them in forks of one process."""
+    calls = ", ".join(f"{attempt!r}: behind({wall}, {attempt})" for attempt in _ATTEMPTS[wall])
+    found: dict[str, list[object]] = json.loads(_output(f"print(json.dumps({{{calls}}}))").splitlines()[-1])
     return found
 
 
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "lambda: os.close(os.open('/', os.O_RDONLY))",
-        "lambda: os.stat('/')",
-        "lambda: os.listdir('/')",
-        "lambda: socket.socket().close()",
-        "lambda: socket.socketpair()",
-        "a_fork",
-        "lambda: os.kill(os.getpid(), 0)",
-        "lambda: os.pipe()",
-        "lambda: os.memfd_create('x')",
-        "lambda: os.uname()",
-        "lambda: os.nice(0)",
-        "lambda: os.pidfd_open(os.getpid())",
-        "lambda: fcntl.fcntl(1, 8, os.getpid())",
-        "lambda: fcntl.fcntl(1, 4, 0)",
-        "lambda: kernel.prctl(4, 1)",
-        "lambda: resource.setrlimit(resource.RLIMIT_CORE, (0, 0))",
-        "lambda: resource.getrlimit(resource.RLIMIT_AS)",
-        "lambda: signal.signal(signal.SIGUSR1, signal.SIG_IGN)",
-        "lambda: fcntl.fcntl(1, 1)",
-        "lambda: os.fstat(1)",
-        "lambda: os.lseek(descriptor_of_a_file, 0, os.SEEK_CUR)",
-        "lambda: os.dup(0)",
-        "lambda: os.sched_yield()",
-        "lambda: os.sched_getaffinity(0)",
-        "lambda: mmap.mmap(-1, 4096).close()",
-        "lambda: mmap.mmap(-1, 4096, prot=mmap.PROT_READ).close()",
-        "lambda: resource.getrusage(resource.RUSAGE_CHILDREN)",
-    ],
-)
+def _behind(wall: str, attempt: str) -> list[object]:
+    return _behind_each(wall)[attempt]
+
+
+@pytest.mark.parametrize("attempt", _FILTERED)
 def test_the_filter_refuses_what_is_not_computing(attempt: str) -> None:
     """Each call works without the filter and is not permitted behind it."""
-    without, behind = _behind("filtered", attempt)
-    assert (without, behind) in [("done", "PermissionError"), ("done", "ValueError")]
+    assert _behind("filtered", attempt) in (["done", "PermissionError"], ["done", "ValueError"])
 
 
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "lambda: bytearray(1 << 24)",
-        "lambda: mmap.mmap(-1, 4096, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()",
-        "lambda: os.read(0, 0)",
-        "lambda: os.urandom(8)",
-        "lambda: __import__('random').seed()",
-        "lambda: resource.getrusage(resource.RUSAGE_SELF)",
-        "lambda: os.isatty(1)",
-        "lambda: os.getpid()",
-        "lambda: time.sleep(0.001)",
-        "lambda: (time.time(), time.monotonic(), time.perf_counter(), time.process_time(), time.thread_time())",
-        "lambda: __import__('threading').Event().wait(0.001)",
-        "lambda: __import__('logging').warning('heard')",
-        "lambda: [0] * (1 << 20) + [1]",
-        "lambda: io.TextIOWrapper(io.FileIO(1, 'w', closefd=False)).write('')",
-    ],
-)
+@pytest.mark.parametrize("attempt", _COMPUTING)
 def test_the_filter_lets_computing_through(attempt: str) -> None:
     """Memory, time, open descriptors and the process's own figures stay usable."""
     assert _behind("filtered", attempt) == ["done", "done"]
@@ -162,15 +189,14 @@ def test_the_filter_lets_computing_through(attempt: str) -> None:
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="only x86_64 has the x32 numbers")
 def test_the_filter_kills_at_a_foreign_abi() -> None:
     """A call by an x32 number ends the process with SIGSYS, whatever the number means there."""
-    assert _behind("filtered", "lambda: raw(0x40000000 + 39)")[1] == -31
+    assert _behind("filtered", _X32)[1] == -31
 
 
 def test_the_filter_makes_clone3_look_absent() -> None:
     """The C library then uses clone, which the filter can judge."""
-    attempt = "lambda: raw(435, None, 0)"
-    program = f"{_PROGRAM}\nfiltered()\ntry:\n    ({attempt})()\nexcept OSError as error:\n    print(error.errno)"
-    done = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout == "38\n"
+    assert (
+        _output("filtered()\ntry:\n    raw(435, None, 0)\nexcept OSError as error:\n    print(error.errno)") == "38\n"
+    )
 
 
 @pytest.mark.skipif(landlock.version() == 0, reason="this kernel has no Landlock")
@@ -206,17 +232,7 @@ def test_limits_bite(attempt: str, refusal: object) -> None:
 
 
 @pytest.mark.skipif(doctor.probe().tier != "A", reason="this system does not grant an empty root")
-@pytest.mark.parametrize(
-    "attempt",
-    [
-        "lambda: os.close(os.open(sys.executable, os.O_RDONLY))",
-        "lambda: os.stat('/proc')",
-        "lambda: os.stat('/../tmp')",
-        "lambda: os.listdir('/proc/self/fd')",
-        "lambda: os.close(os.open('/tmp', os.O_TMPFILE | os.O_RDWR))",
-        "lambda: __import__('colorsys')",
-    ],
-)
+@pytest.mark.parametrize("attempt", _ROOTED)
 def test_behind_an_empty_root_there_are_no_files(attempt: str) -> None:
     """Each path is there without the wall and not behind it; Python's own modules neither."""
     without, behind = _behind("rooted", attempt)
@@ -226,25 +242,24 @@ def test_behind_an_empty_root_there_are_no_files(attempt: str) -> None:
 @pytest.mark.skipif(doctor.probe().tier != "A", reason="this system does not grant an empty root")
 def test_an_empty_root_stays_empty() -> None:
     """Not even its owner can make something in it."""
-    assert _behind("rooted", "lambda: os.rmdir(os.mkdir('/new-folder') or '/new-folder')")[1] == "OSError"
+    assert _behind("rooted", _NEW_FOLDER)[1] == "OSError"
 
 
 def test_only_the_childs_own_descriptors_stay_open() -> None:
     """Everything but the empty input, the prints, the job, the result and the report is closed."""
     attempt = "[n for n in range(300) if tried(lambda: os.fstat(n)) == 'done']"
     program = (
-        f"{_PROGRAM}\nextra = [os.open('/dev/null', os.O_RDWR) for _ in range(200)]\n"
+        "extra = [os.open('/dev/null', os.O_RDWR) for _ in range(200)]\n"
         "out = os.dup(1)\n"
         "descriptors.keep_only(job=extra[3], result=extra[4], output=out, line=extra[5], ruleset=None)\n"
         f"print({attempt})"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == [0, 1, 2, 3, 4, 5]
+    assert json.loads(_output(program)) == [0, 1, 2, 3, 4, 5]
 
 
 def test_descriptors_reach_their_places_from_any_number() -> None:
     """A busy process hands over high numbers, in any order: moving one never overwrites another."""
-    program = f"""{_PROGRAM}
+    program = """
 import random
 files = [fcntl.fcntl(os.memfd_create(str(index)), fcntl.F_DUPFD, 300) for index in range(5)]
 draws, wrong = random.Random(0), []
@@ -257,15 +272,13 @@ for _ in range(200):
     os.closerange(10, 300)
 print(json.dumps(wrong))
 """
-    done = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == []
+    assert json.loads(_output(program)) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has a user to give up")
 def test_root_becomes_nobody_for_good() -> None:
     """After the change there is no way back to user 0."""
-    wall = "lambda: (privileges.become_nobody(), privileges.drop_capabilities())"
-    assert _behind(wall, "lambda: os.setuid(0)") == ["done", "PermissionError"]
+    assert _behind(_NOBODY, "lambda: os.setuid(0)") == ["done", "PermissionError"]
 
 
 def test_an_unknown_processor_is_refused_by_name() -> None:
@@ -298,16 +311,13 @@ os._exit(0)
 
 def test_the_walls_go_up_in_their_order() -> None:
     """Descriptors first, the filter last, and what needs a right before that right is gone."""
-    done = subprocess.run(
-        [sys.executable, "-c", _PROGRAM + _ORDER], cwd=_ROOT, capture_output=True, text=True, check=True
-    )
     expected = [
         *("keep_only", "move", "yield_the_processor", "set_limits", "refuse_huge_pages", "become_nobody"),
         *("drop_capabilities", "die_with", "forbid_new_privileges", "become_undumpable", "restrict", "load"),
     ]
     if landlock.version() == 0:
         expected.remove("restrict")
-    assert json.loads(done.stdout) == expected
+    assert json.loads(_output(_ORDER)) == expected
 
 
 def test_the_zygote_claims_no_tier_that_it_has_not() -> None:

@@ -55,7 +55,7 @@ def _without_room(sandbox: Sandbox) -> dict[str, object]:
     forking = innermost(zygote._process.pid)
     before = resource.prlimit(forking, resource.RLIMIT_NPROC)
     resource.prlimit(forking, resource.RLIMIT_NPROC, (0, before[1]))
-    end_the_stock(forking)
+    end_next(forking)
     faults = []
     for _ in range(2):
         try:
@@ -70,7 +70,7 @@ def _without_room(sandbox: Sandbox) -> dict[str, object]:
 def ranks(sandbox: Sandbox) -> list[int]:
     """Return how soon the kernel would end the process that forks children, and each of them, out of 1000."""
     forking = innermost(sandbox._zygote._process.pid)
-    children = await_stock(forking)
+    children = await_next(forking)
     deadline = time.monotonic() + 20
     while (own := rank(forking)) == CHILD_RANK and time.monotonic() < deadline:
         time.sleep(0.005)  # it has that rank itself for as long as a fork takes
@@ -82,8 +82,8 @@ def rank(pid: int) -> int:
     return int(Path(f"/proc/{pid}/oom_score_adj").read_text())
 
 
-def await_stock(forking: int) -> list[int]:
-    """Wait until there are children that wait for a job; return them."""
+def await_next(forking: int) -> list[int]:
+    """Wait until a child waits for the next job; return all children."""
     deadline = time.monotonic() + 20
     while not (found := children_of(forking)) and time.monotonic() < deadline:
         time.sleep(0.005)
@@ -118,8 +118,8 @@ def runs_of(process: int | str) -> Iterator[int]:
             yield from (pid for pid in found if pid > 0)  # -1: it is dead
 
 
-def end_the_stock(forking: int) -> None:
-    """End the children that wait for a job, of a zygote that can fork no others.
+def end_next(forking: int) -> None:
+    """End the child that waits for a job, of a zygote that can fork no other.
 
     One that was being forked when this became so appears later.
     """

@@ -121,7 +121,7 @@ def serve(descriptor: int) -> NoReturn:
                 os.close(passed)
 
 
-def _is_warm(*, brief: bool = False) -> None:
+def _is_warm() -> None:
     """Stand in the place of `warm_up`."""
 
 

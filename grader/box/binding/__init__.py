@@ -116,7 +116,6 @@ def find(module: nn.Module, weights: tuple[Weight, ...]) -> Binding:
 
 
 def _joined(pieces: tuple[Piece, ...], tensors: list[Tensor], shape: tuple[int, ...]) -> Tensor:
-    """Return one tensor for what lies in pieces."""
     whole = tensors[0].new_empty(shape)
     for piece, tensor in zip(pieces, tensors, strict=True):
         piece.of(whole).copy_(piece.view(tensor))
@@ -132,7 +131,6 @@ def _dense(grad: Tensor | None) -> Tensor | None:
 
 
 def _moments(parameters: Mapping[str, Tensor], pieces: tuple[Piece, ...]) -> tuple[float, float]:
-    """Return mean and standard deviation of a canonical tensor as it is."""
     parts = [piece.view(parameters[piece.path].detach()).reshape(-1) for piece in pieces]
     values = (parts[0] if len(parts) == 1 else torch.cat(parts)).double()
     return float(values.mean()), float(values.std(correction=0))

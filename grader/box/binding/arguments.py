@@ -223,7 +223,6 @@ def _match(
     defaults: Mapping[str, Scalar],
     described: str,
 ) -> dict[str, Argument]:
-    """Return what each parameter gets."""
     named = {p.name: p for p in parameters if p.kind not in _VARIADIC}
     open_ended = any(p.kind is Parameter.VAR_KEYWORD for p in parameters)
     stands_for = _parameter_of(named, given, order, defaults, open_ended=open_ended)

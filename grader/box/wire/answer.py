@@ -154,7 +154,6 @@ def _frame(kind: int, index: int, text: Any, *values: bytes) -> bytes:
 
 
 def _fields(event: object) -> dict[str, Any]:
-    """Return what is sent of an event, its texts and lists cut."""
     return {name: _cut(getattr(event, name), _LIMITS.get(name, 200)) for name in FIELDS[type(event)]}
 
 
@@ -335,7 +334,6 @@ def _object(kind: Any, data: Any, **known: Any) -> Any:
 
 
 def _slots(specs: tuple[TensorSpec, ...], told: Any, values: bytes) -> dict[str, Seen]:
-    """Return what came for each slot of a call that is not absent."""
     if not isinstance(told, list) or len(told) != len(specs):
         raise BadAnswer("the slots of a call are not a list, or not as many as it has")
     found: dict[str, Seen] = {}

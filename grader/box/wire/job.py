@@ -131,7 +131,6 @@ def _reader(kind: Any) -> Read | None:
 
 
 def _read_argument(data: Json, tensor: Callable[..., Tensor]) -> Any:
-    """Return a tensor, a function, or a scalar as it was written."""
     if isinstance(data, list):
         return tensor(*data)
     return Function(data["function"]) if isinstance(data, dict) else data
