@@ -80,28 +80,6 @@ def test_a_member_is_made_an_instructor_and_a_student_again(open_page, person, s
         assert site.service.user_of(who.token).role is role
 
 
-@pytest.mark.parametrize("role", [None, Role.STUDENT])
-def test_the_forms_of_the_class_are_for_instructors(visitor, person, site, role):
-    """Guests and students reach none of them by hand; nothing is changed, and the code is not told."""
-    who = person(role=role) if role else None
-    before = site.service.class_code
-    with visitor(who) as client:
-        shown = [client.get(path) for path in ("/teach/class", "/teach/member?person=1")]
-        sent = [client.post("/teach/class", data={"sure": "yes"})]
-        target = str(who.user.id if who else 1)
-        sent += [
-            client.post("/teach/member", data={"person": target, "act": act, "sure": "yes"})
-            for act in ("instructor", "student", "remove")
-        ]
-
-    assert {(answer.status_code, answer.headers["location"]) for answer in shown} == {
-        (303, "/sign-in?next=/teach/class")
-    }
-    assert [answer.status_code for answer in sent] == [401] * 4
-    assert site.service.class_code == before
-    assert all(before not in answer.text for answer in (*shown, *sent))
-
-
 def test_nothing_of_the_class_changes_unconfirmed_or_for_another_site(visitor, person, site):
     """Without the tick, with an act that is none, about nobody, or from elsewhere."""
     who, teacher = person("Sophie Germain"), person(role=Role.INSTRUCTOR)

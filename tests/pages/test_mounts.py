@@ -35,14 +35,6 @@ def test_the_mounted_application_reads_no_file_even_without_the_guard(site):
     assert "passwd" not in answer.text
 
 
-def test_browsers_without_rights_are_led_to_the_form(visitor):
-    """Somebody who opens /teach by hand is asked to sign in."""
-    with visitor() as guest:
-        answer = guest.get("/teach/", headers={"Accept": "text/html"})
-
-    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/teach/")
-
-
 def test_instructors_get_the_export(visitor, person, site):
     """The gradebook comes as a CSV file: with the mark by which Excel knows UTF-8, and an id that outlives a name."""
     student = person("Zo\u00eb Before")
