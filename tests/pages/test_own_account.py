@@ -238,7 +238,7 @@ def test_a_visitor_who_signs_in_comes_back_to_the_page(open_page):
     page = open_page("/exercise?ex=softmax")
     page.evaluate("fetch('/visit', { method: 'POST' })")
     page.goto("/exercise?ex=causal_mask")
-    back = "?next=%2Fexercise%3Fex%3Dcausal_mask"
+    back = "?next=/exercise%3Fex%3Dcausal_mask"
 
     expect(page.get_by_role("link", name="Sign in")).to_have_attribute("href", "/sign-in" + back)
     expect(page.get_by_role("link", name="Keep my work")).to_have_attribute("href", "/register" + back)
