@@ -46,7 +46,6 @@ LEAST = 700  # bytes; below, there is nothing to gain by compressing
 _UNTIL_CHANGED, _FOREVER = "public, max-age=3600", "public, max-age=31536000, immutable"
 _SHRINKING = ("text/html", "text/css", "text/javascript", "application/javascript", "application/json", "image/svg+xml")
 _FILE, _PAGE = 9, 4  # quality: of what is kept, and of what is compressed each time
-_MOST = 16 << 20  # bytes of compressed files that are kept
 _SCRIPT, _BODY = re.compile(rb"<script(?=[\s>])"), re.compile(rb"<body[^>]*>")
 _LATER = ("charts.js", "microscope.js")  # loaded by `gym.load`
 _LAST = {"/exercise": "exercise.js", "/teach/": "reader.js"}  # what only one page needs
@@ -106,27 +105,20 @@ class Bundles:
 
 
 class Compressor:
-    """Compresses bodies, those of files once."""
+    """Compresses bodies, those of files once for all who ask: after a start a whole class does so at the same time."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[str, str, str], bytes] = {}
-        self._coming: dict[tuple[str, str, str], asyncio.Task[bytes]] = {}
+        # By coding, path and content; there are no more than the closed list of files has.
+        self._files: dict[tuple[str, str, str], asyncio.Task[bytes]] = {}
 
     async def compressed(self, path: str, body: bytes, coding: str) -> bytes:
         """Return the body of an answer at `path` in a coding, `br` or `gzip`; a file's from what is kept."""
         if not is_static(path):
             return _compress(body, coding, _PAGE)
         key = coding, path, hashlib.sha256(body).hexdigest()
-        if key not in self._kept:
-            # Once for all who wait: after a start a whole class asks for the same files at once.
-            if key not in self._coming:
-                self._coming[key] = asyncio.create_task(asyncio.to_thread(_compress, body, coding, _FILE))
-                self._coming[key].add_done_callback(lambda _: self._coming.pop(key))
-            small = await asyncio.shield(self._coming[key])
-            if sum(map(len, self._kept.values())) + len(small) > _MOST:
-                self._kept.clear()
-            self._kept[key] = small
-        return self._kept[key]
+        if key not in self._files:
+            self._files[key] = asyncio.create_task(asyncio.to_thread(_compress, body, coding, _FILE))
+        return await asyncio.shield(self._files[key])
 
 
 def _compress(body: bytes, coding: str, quality: int) -> bytes:

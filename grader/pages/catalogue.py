@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from urllib.parse import quote
 
 from grader.exercise.catalog import Catalog, Exercise
@@ -146,31 +146,30 @@ def attempt_notice(asked: str, shown: str) -> str:
     return f"There is no such attempt of yours at this exercise; {other}." if asked and asked != shown else ""
 
 
+def by_track(catalog: Catalog, choice: Callable[[Exercise], View]) -> list[View]:
+    """Return what a picker offers: the choice of each exercise, under its track."""
+    return [{"name": name, "choices": [choice(one) for one in members]} for name, members in tracks(catalog)]
+
+
 def picker_view(catalog: Catalog, chosen: str, best: Mapping[str, float]) -> View:
     """Return every exercise by track, ticked where it is solved."""
-    return [
-        {"name": name, "choices": [_choice(catalog, one.id, best, here=one.id == chosen) for one in members]}
-        for name, members in tracks(catalog)
-    ]
 
+    def choice(one: Exercise) -> View:
+        tick = " ✓" if _is_solved(one.id, best) else ""
+        return {"text": numbered(catalog, one.id) + tick, "href": address(one.id), "here": one.id == chosen}
 
-def _choice(catalog: Catalog, id: str, best: Mapping[str, float], *, here: bool) -> View:
-    tick = " ✓" if _is_solved(id, best) else ""
-    return {"text": numbered(catalog, id) + tick, "href": address(id), "here": here}
+    return by_track(catalog, choice)
 
 
 def board_choices(catalog: Catalog, chosen: str | None) -> View:
     """Return the links between the overall leaderboard and each exercise's, by track."""
+
+    def choice(one: Exercise) -> View:
+        href = f"/leaderboard?ex={quote(one.id, safe='')}"
+        return {"text": numbered(catalog, one.id), "href": href, "here": one.id == chosen}
+
     overall: View = {"text": "All exercises together", "href": "/leaderboard", "here": chosen is None}
-    boards: list[View] = [
-        {"name": name, "choices": [_board(catalog, one.id, chosen) for one in members]}
-        for name, members in tracks(catalog)
-    ]
-    return [{"name": "", "choices": [overall]}, *boards]
-
-
-def _board(catalog: Catalog, id: str, chosen: str | None) -> View:
-    return {"text": numbered(catalog, id), "href": f"/leaderboard?ex={quote(id, safe='')}", "here": id == chosen}
+    return [{"name": "", "choices": [overall]}, *by_track(catalog, choice)]
 
 
 def numbered(catalog: Catalog, id: str) -> str:

@@ -21,6 +21,7 @@ from grader.pages.pictures import map_view
 from grader.pages.render import NAMES
 from grader.pages.routes import COMPARE, WORK
 from grader.pages.wording import View, clean, count, number
+from grader.service import Service
 from grader.service.student import Pair
 from grader.store.records import Attempt, Submission, SubmissionId, User, UserId
 
@@ -192,27 +193,26 @@ def _rows(step: tuple[str, int, int, int, int], old: Sequence[str], new: Sequenc
     return [(sign, None, n, clean(text, MOST_CHARACTERS)) for n, text in enumerate(new[c:d], c + 1)]
 
 
+def asked_view(service: Service, user: User | None, id: SubmissionId, other: SubmissionId | None) -> View:
+    """Return the page for whoever asks for two attempts by their ids; without the second, the one before the first."""
+    if user is None:
+        return refusal_view(lists.GUEST_WORK, {"href": f"/sign-in?next={WORK.path}", "text": "Sign in"})
+    try:
+        pair = service.trail.pair(user, id, other)
+    except NotAllowed as refusal:
+        return refusal_view(str(refusal), {"href": WORK.path, "text": WORK.title})
+    return comparison_view(pair, service.catalog, user.id)
+
+
 def build_comparison(identity: Identity) -> APIRouter:
     """Return the route of the page."""
     router = APIRouter(include_in_schema=False)
 
+    @router.get(COMPARE)
     def compare(request: Request, attempt: str = "", before: str = "") -> Response:
         user = identity.user(request)
+        view = asked_view(identity.service, user, SubmissionId(attempt), SubmissionId(before) if before else None)
         header = lists.header_view(user, TITLE, here=WORK.path, next=lists.address_asked(request))
-        if user is None:
-            link: View = {"href": f"/sign-in?next={WORK.path}", "text": "Sign in"}
-            view = refusal_view(lists.GUEST_WORK, link)
-        else:
-            view = _view(identity, user, SubmissionId(attempt), SubmissionId(before) if before else None)
         return plain.page("compare.html", header, view=view)
 
-    router.add_api_route(COMPARE, compare, methods=["GET"])
     return router
-
-
-def _view(identity: Identity, user: User, id: SubmissionId, other: SubmissionId | None) -> View:
-    try:
-        pair = identity.service.trail.pair(user, id, other)
-    except NotAllowed as refusal:
-        return refusal_view(str(refusal), {"href": WORK.path, "text": WORK.title})
-    return comparison_view(pair, identity.service.catalog, user.id)

@@ -24,7 +24,7 @@ from grader.pages import run_status
 from grader.pages.accounts import address_of, network_of
 from grader.pages.exercise_handlers import ExerciseHandlers, Part
 from grader.pages.plain import Refusal
-from grader.pages.request_limits import RequestLimiter, StreamLimiter
+from grader.pages.request_limits import AtOnce, RequestLimiter, watched_runs
 from grader.pages.requests import parse
 from grader.pages.wording import pack
 from grader.service import Service
@@ -55,7 +55,7 @@ class ExerciseRoutes:
     """The handlers. What blocks runs in threads, of which those of one address take turns."""
 
     handlers: ExerciseHandlers
-    seats: StreamLimiter = field(default_factory=StreamLimiter)
+    seats: AtOnce = field(default_factory=watched_runs)
     following: RequestLimiter = field(default_factory=RequestLimiter)
     trying: RequestLimiter = field(default_factory=RequestLimiter)
 
@@ -100,7 +100,7 @@ class ExerciseRoutes:
                 yield "panel", run_status.guest_view()
                 return
             user, watching = begun
-            with self.seats.taken(user.id):
+            with self.seats(user.id):
                 async for part in self._watched(user, watching):
                     yield part
         except NotAllowed as refusal:

@@ -15,7 +15,7 @@ from urllib.parse import urlencode
 from grader.exercise.catalog import Catalog
 from grader.judge.clues import Flag
 from grader.pages import lists
-from grader.pages.catalogue import FULL, numbered, tracks
+from grader.pages.catalogue import FULL, by_track, numbered, tracks
 from grader.pages.identity import id_of, shown_name
 from grader.pages.render import marks
 from grader.pages.wording import View, clean, count
@@ -248,13 +248,9 @@ def _list_line(one: ListedAttempt, catalog: Catalog, *, named: bool) -> dict[str
 
 def _filters(asked: Asked, catalog: Catalog, mistakes: Sequence[CommonMistake]) -> list[View]:
     """Return what the list may be narrowed to; another exercise has other mistakes."""
-    exercises: list[View] = [{"name": "", "choices": [_choice(asked, "All", exercise="", mistake="")]}]
-    exercises += [
-        {
-            "name": name,
-            "choices": [_choice(asked, numbered(catalog, one.id), exercise=one.id, mistake="") for one in members],
-        }
-        for name, members in tracks(catalog)
+    exercises: list[View] = [
+        {"name": "", "choices": [_choice(asked, "All", exercise="", mistake="")]},
+        *by_track(catalog, lambda one: _choice(asked, numbered(catalog, one.id), exercise=one.id, mistake="")),
     ]
     found: list[View] = [{"label": "Exercise", "groups": exercises}]
     if asked.exercise:

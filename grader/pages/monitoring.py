@@ -11,7 +11,6 @@ import hmac
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import metadata
 from itertools import accumulate
 from pathlib import Path
@@ -45,8 +44,34 @@ def build_metrics(condition: Condition, token: str, workers: Path) -> APIRouter:
         token: what a request has to show.
         workers: the directory in which the grading processes of this machine show that they live.
     """
-    router, page = APIRouter(include_in_schema=False), MetricsPage(Metrics(condition, workers), token)
-    router.add_api_route(METRICS, page.show, methods=["GET"])
+    router, metrics = APIRouter(include_in_schema=False), Metrics(condition, workers)
+    expected = f"Bearer {token}".encode()
+
+    @router.get(METRICS)
+    async def show(request: Request) -> Response:
+        if not hmac.compare_digest(request.headers.get("authorization", "").encode(), expected):
+            return PlainTextResponse("Send the token.", 401, {"WWW-Authenticate": "Bearer"})
+        try:
+            return Response(await asyncio.to_thread(metrics.text), media_type=CONTENT_TYPE_LATEST)
+        except STORE_FAULTS:
+            return PlainTextResponse("The database does not answer.", 503)
+
+    return router
+
+
+def build_probes(service: Service) -> APIRouter:
+    """Return the routes by which a monitor asks whether this process answers, and whether it can do its work."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/health")
+    async def health() -> Response:
+        return JSONResponse({"status": "ok"})
+
+    @router.get("/ready")
+    async def ready() -> Response:
+        missing = await asyncio.to_thread(service.condition.missing)
+        return JSONResponse({"ready": not missing, "missing": missing}, 503 if missing else 200)
+
     return router
 
 
@@ -94,24 +119,6 @@ class Metrics(Collector):
         yield _gauge("version_info", "Versions", {tuple(versions.values()): 1}, *versions)
 
 
-class MetricsPage:
-    """The handler."""
-
-    def __init__(self, metrics: Metrics, token: str) -> None:
-        """Show `metrics` to whoever knows the token."""
-        self._metrics = metrics
-        self._expected = f"Bearer {token}".encode()
-
-    async def show(self, request: Request) -> Response:
-        """Answer with the figures, or refuse."""
-        if not hmac.compare_digest(request.headers.get("authorization", "").encode(), self._expected):
-            return PlainTextResponse("Send the token.", 401, {"WWW-Authenticate": "Bearer"})
-        try:
-            return Response(await asyncio.to_thread(self._metrics.text), media_type=CONTENT_TYPE_LATEST)
-        except STORE_FAULTS:
-            return PlainTextResponse("The database does not answer.", 503)
-
-
 def _loads(queues: dict[str, QueueLoad]) -> Iterator[Metric]:
     yield _gauge("waiting", "Submissions that wait", {(name,): load.waiting for name, load in queues.items()}, "device")
     yield _gauge(
@@ -147,27 +154,3 @@ def _gauge(name: str, about: str, values: dict[tuple[str, ...], float], *labels:
     for key, value in values.items():
         gauge.add_metric(key, value)
     return gauge
-
-
-def build_probes(service: Service) -> APIRouter:
-    """Return the routes."""
-    router, probes = APIRouter(include_in_schema=False), Probes(service)
-    router.add_api_route("/health", probes.health, methods=["GET"])
-    router.add_api_route("/ready", probes.ready, methods=["GET"])
-    return router
-
-
-@dataclass(frozen=True, slots=True)
-class Probes:
-    """The handlers."""
-
-    service: Service
-
-    async def health(self, request: Request) -> Response:
-        """Say that this process answers, whatever it can do."""
-        return JSONResponse({"status": "ok"})
-
-    async def ready(self, request: Request) -> Response:
-        """Say with 200 that submissions are taken and graded, or with 503 what is missing for that."""
-        missing = await asyncio.to_thread(self.service.condition.missing)
-        return JSONResponse({"ready": not missing, "missing": missing}, 503 if missing else 200)

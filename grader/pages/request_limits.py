@@ -31,9 +31,10 @@ from grader.service.limits import Buckets, household
 
 THREADS = 6  # for what blocks; more would only take turns at Python, and keep the loop from its own
 EACH_AT_ONCE = THREADS // 2  # requests of one member, or of all who are in no class at one address
-EACH_HELD, MOST_HELD = 16 << 20, 128 << 20  # bytes of bodies that have come, of a member or a household, and of all
 BODY_BYTES = 16 << 10  # of a body count as one request: to read half a megabyte takes milliseconds of everybody's
 MOST_WATCHED = 8  # runs that one person follows at once; each is an open connection as long as it lasts
+TOO_MANY_AT_ONCE = "Too many requests from your address are in progress. Please try again in a moment."
+TOO_MANY_PLACES = "You have this page open in too many places at once; please close some of them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,41 +80,44 @@ class Room:
     users: int = 0
 
 
-class StreamLimiter:
-    """Counts who watches how many runs."""
+class AtOnce:
+    """Counts what each has under way: called with whose it is, for the length of a `with` block."""
 
-    def __init__(self) -> None:
-        """Start with nobody watching."""
-        self._taken: dict[int, int] = {}
+    def __init__(self, most: int, refusal: Callable[[], Exception]) -> None:
+        """Raise a `refusal` in place of more than `most` of one."""
+        self._most, self._refusal = most, refusal
+        self._taken: Counter[str | int] = Counter()
 
     @contextmanager
-    def taken(self, user: int) -> Iterator[None]:
-        """Count one for the length of the block.
-
-        Raises:
-            NotAllowed: they watch too many already.
-        """
-        taken = self._taken.get(user, 0)
-        if taken >= MOST_WATCHED:
-            raise NotAllowed("You have this page open in too many places at once; please close some of them.")
-        self._taken[user] = taken + 1
+    def __call__(self, key: str | int) -> Iterator[None]:
+        """Count one up to the end of the block."""
+        if self._taken[key] >= self._most:
+            raise self._refusal()
+        self._taken[key] += 1
         try:
             yield
         finally:
-            self._taken[user] -= 1
-            if not self._taken[user]:
-                del self._taken[user]
+            self._taken[key] -= 1
+            if not self._taken[key]:
+                del self._taken[key]
+
+
+def watched_runs() -> AtOnce:
+    """Return what counts who watches how many runs."""
+    return AtOnce(MOST_WATCHED, lambda: NotAllowed(TOO_MANY_PLACES))
 
 
 class RequestLimiter:
-    """Counts requests, and refuses those that are too many: in a while, and of one address at once."""
+    """Counts requests, and refuses those that are too many in a while; lets those of one sender take turns.
+
+    Attributes:
+        inside: counts the requests of a household up to the end of their answers; behind a proxy nobody counts its
+            connections.
+    """
 
     def __init__(self, *, at_once: int = 2048, clock: Callable[[], float] = time.monotonic) -> None:
         """Start with nobody."""
-        self._at_once = at_once
-        self._inside: Counter[str] = Counter()
-        self._held: Counter[str] = Counter()
-        self._all_held = 0
+        self.inside = AtOnce(at_once, lambda: Refusal(429, TOO_MANY_AT_ONCE))
         self._places: dict[str, Room] = {}
         self._pace = {share: Buckets(share.burst, share.refill, clock=clock) for share in (PERSON, GUESTS)}
 
@@ -143,49 +147,6 @@ class RequestLimiter:
             place.users -= 1
             if not place.users:
                 del self._places[key]
-
-    @contextmanager
-    def holding(self, who: Who) -> Iterator[Callable[[int], None]]:
-        """Give what counts the bytes of a body as they come, up to the end of the block.
-
-        A body may take its time, and each connection can have one under way: together they are more than the memory.
-
-        Raises:
-            Refusal: by what it gives, if they are too many.
-        """
-        held = 0
-
-        def hold(size: int) -> None:
-            nonlocal held
-            if self._held[who.key] + size > EACH_HELD or self._all_held + size > MOST_HELD:
-                raise Refusal(503, "Too much is being sent at the moment. Please try again in a moment.")
-            held += size
-            self._held[who.key] += size
-            self._all_held += size
-
-        try:
-            yield hold
-        finally:
-            self._all_held -= held
-            self._held[who.key] -= held
-            self._held += Counter()  # drops those at zero
-
-    @contextmanager
-    def inside(self, network: str) -> Iterator[None]:
-        """Count a request of a household up to the end of its answer; behind a proxy nobody counts its connections.
-
-        Raises:
-            Refusal: too many are being answered already.
-        """
-        if self._inside[network] >= self._at_once:
-            raise Refusal(429, "Too many requests from your address are in progress. Please try again in a moment.")
-        self._inside[network] += 1
-        try:
-            yield
-        finally:
-            self._inside[network] -= 1
-            if not self._inside[network]:
-                del self._inside[network]
 
 
 NICENESS = 5  # as grading has

@@ -267,13 +267,13 @@ def check_event(events: Events, name: str, document: Document) -> Event:
 
 
 def remade(event: Event, document: Document) -> bytes:
-    """Return the body to send to Gradio: the event's number and its inputs.
+    """Return the body to send to Gradio: the event's number and its inputs; for a session it would keep something.
 
     Raises:
         Refusal: an input has another form.
     """
     data = [_text(form, value) for form, value in zip(event.inputs, document["data"], strict=True)]
-    return json.dumps({"fn_index": event.number, "data": data, "session_hash": "page"}).encode()
+    return json.dumps({"fn_index": event.number, "data": data}).encode()
 
 
 def _text(form: Text, value: object) -> str:

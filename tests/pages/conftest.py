@@ -27,7 +27,7 @@ from grader.pages.application import create_app
 from grader.pages.connections import Server, configured
 from grader.service import Service
 from grader.settings import Settings
-from grader.store.records import Role, User
+from grader.store.records import Role, SubmissionId, User
 
 PASSWORD = "correct horse battery"
 CODE = "green-tree"
@@ -136,6 +136,18 @@ def person(site: Site) -> Callable[..., Person]:
         return Person(user, site.service.sign_in(name, PASSWORD, "127.0.0.1"))
 
     return enter
+
+
+@pytest.fixture
+def handed_in(site: Site) -> Callable[..., SubmissionId]:
+    """Give a function that hands in for somebody and returns the id of the submission once its cause is known too."""
+
+    def hand_in(who: Person, source: str, exercise: str = "causal_attention") -> SubmissionId:
+        id = site.service.submit(who.user, exercise, source)
+        wait_for(lambda: (seen := site.service.submission(who.user, id).report) is not None and seen.complete, 90)
+        return id
+
+    return hand_in
 
 
 @pytest.fixture

@@ -100,25 +100,15 @@ def test_a_report_shuts_nobody_out(open_page, reported, site, axe, *, scheme):
     page.get_by_role("tab", name="My attempts").click()
     page.get_by_role("button", name="Attempt 1").click()
     page.get_by_role("button", name="Open this attempt").click()
-    page.evaluate(axe)
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        expect(page.get_by_role("heading", name="What your attention does in the cases")).to_be_visible()
-        expect(page.get_by_role("group", name="Which head")).to_be_visible()
-        expect(page.locator(".gym-stages").get_by_role("grid").first).to_be_visible()
-
-        assert page.evaluate(RUN) == [], width
-        assert page.evaluate("document.documentElement.scrollWidth") == width
-
+    expect(page.get_by_role("heading", name="What your attention does in the cases")).to_be_visible()
+    expect(page.get_by_role("group", name="Which head")).to_be_visible()
+    expect(page.locator(".gym-stages").get_by_role("grid").first).to_be_visible()
+    found_at_both_sizes(page, axe)
     later, earlier = site.service.attempts(reported.user)
     page.goto(pair_address(later.id, earlier.id))
     expect(page.get_by_role("heading", level=1)).to_have_text("Multi-head attention: attempt 1 and attempt 2")
     expect(page.get_by_role("heading", name="Pictures")).to_be_visible()
-    page.evaluate(axe)
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate(RUN) == [], f"comparison, {width}"
-        assert page.evaluate("document.documentElement.scrollWidth") == width
+    found_at_both_sizes(page, axe)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -146,11 +136,7 @@ def test_what_an_instructor_reads_shuts_nobody_out(open_page, person, reported, 
     for path in (f"?submission={attempt.id}", f"member?person={reported.user.id}"):
         page.goto(f"/teach/{path}")
         expect(page.get_by_role("heading", level=1)).to_contain_text("Somebody with a report")
-        page.evaluate(axe)
-        for width in WIDTHS:
-            page.set_viewport_size({"width": width, "height": 900})
-
-            assert page.evaluate(RUN) == [], (path, width)
+        found_at_both_sizes(page, axe)
 
 
 def test_every_page_is_looked_at():
@@ -221,12 +207,7 @@ def test_a_microscope_shuts_nobody_out(open_page, axe, *, scheme):
     scope = page.locator("#statement .gym-scope")
     scope.scroll_into_view_if_needed()
     expect(scope.get_by_role("grid")).to_be_visible()
-    page.evaluate(axe)
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate(RUN) == [], width
+    found_at_both_sizes(page, axe)
     scope.get_by_role("button", name="weights").click()
     scope.get_by_role("button", name="all queries").click()
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate(RUN) == [], width
+    found_at_both_sizes(page, axe)

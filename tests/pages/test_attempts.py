@@ -14,7 +14,6 @@ from grader.pages import comparison
 from grader.pages.gradebook import Asked, list_view
 from grader.pages.lists import attempts_view, comparisons, work_line
 from grader.store.records import Attempt, ListedAttempt, Role, State, Submission, SubmissionId, User, UserId
-from tests.pages.conftest import wait_for
 from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, failed_report
 from tests.pages.test_journeys import HOSTILE as MARKUP
 from tests.pages.test_journeys import LATE_MASK, SOLUTION
@@ -166,18 +165,6 @@ def test_maps_stand_in_pairs_and_those_with_wrong_cells_come_first():
 def shown(heatmaps):
     """Return a report with these maps."""
     return replace(accepted_report(), figures=Figures(heatmaps=heatmaps))
-
-
-@pytest.fixture
-def handed_in(site):
-    """Give a function that hands in for somebody and returns the id of the graded attempt."""
-
-    def hand_in(who, source, exercise="causal_attention"):
-        id = site.service.submit(who.user, exercise, source)
-        wait_for(lambda: (report := site.service.submission(who.user, id).report) is not None and report.complete)
-        return id
-
-    return hand_in
 
 
 def test_two_attempts_are_compared_from_the_list(open_page, person, handed_in):

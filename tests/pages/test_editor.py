@@ -174,22 +174,6 @@ def wait_for_requests(page: Page, held: list[Route]) -> None:
         page.wait_for_timeout(20)
 
 
-def test_two_tabs_replace_each_others_code_only_when_asked(open_page) -> None:
-    """A tab says that another one changed the code, keeps its own, and takes the other's on a click."""
-    first = ready(open_page(EXERCISE))
-    second = first.context.new_page()
-    second.goto(EXERCISE)
-    ready(second)
-    write(first, "x = 1\n")
-    note = second.locator("#editor").get_by_role("status")
-    expect(note).to_contain_text(OTHER)
-    assert source(second) != "x = 1\n"
-    note.get_by_role("button", name="Use that version").click()
-
-    expect(note).to_be_empty()
-    assert source(second) == "x = 1\n"
-
-
 def test_a_tab_that_keeps_its_code_has_it_after_a_reload(open_page) -> None:
     """*Keep this one* stores what the tab shows; the other tab's code would come back otherwise."""
     first = ready(open_page(EXERCISE))

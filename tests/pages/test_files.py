@@ -73,4 +73,3 @@ def test_a_file_is_compressed_once_however_many_ask_for_it_at_once() -> None:
     with ThreadPoolExecutor() as pool:  # the loop of a browser may run in this thread
         found = pool.submit(lambda: asyncio.run(ask())).result()
     assert len({id(one) for one in found}) == 1
-    assert compressor._coming == {}

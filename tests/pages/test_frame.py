@@ -39,12 +39,16 @@ def test_account_pages_have_the_header_of_the_others(open_page, person, who: str
 
 
 def test_a_page_that_is_not_there_leads_to_all_others(visitor):
-    """Its header has the links of every page."""
+    """For whoever reads it; scripts get one sentence."""
     with visitor() as guest:
-        answer = guest.get("/nothing", headers={"Accept": "text/html"})
+        page = guest.get("/nothing", headers={"Accept": "text/html,*/*"})
+        line = guest.get("/nothing", headers={"Accept": "*/*"})
 
-    assert answer.status_code == 404
-    assert [page.title for page in PAGES if f'<a href="{page.path}">{page.title}</a>' not in answer.text] == []
+    assert (page.status_code, line.status_code, line.text) == (404, 404, "There is nothing here.")
+    assert [one.title for one in PAGES if f'<a href="{one.path}">{one.title}</a>' not in page.text] == []
+    assert '<a href="/" class="gym-button">All exercises</a>' in page.text
+    assert "content-security-policy" in page.headers
+    assert "/gym/gym.css" in page.text
 
 
 def test_a_student_at_the_gradebook_is_told_whose_it_is(visitor, person):

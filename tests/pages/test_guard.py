@@ -9,11 +9,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from grader.pages.connections import READ_BYTES
-from grader.pages.guard import AT_ONCE, HOST, Guard
+from grader.pages.guard import AT_ONCE, HOST, LARGE_AT_ONCE, Guard
 from grader.pages.plain import Refusal
-from grader.pages.request_limits import EACH_AT_ONCE, EACH_HELD, MOST_HELD, RequestLimiter, Who
+from grader.pages.request_limits import EACH_AT_ONCE, RequestLimiter, Who
 from grader.pages.requests import Event, Text, check_event, parse, remade
-from grader.pages.routes import SENT, Body, Routes
+from grader.pages.routes import SENT, Routes
 from tests.pages.conftest import wait_for
 
 NEEDED = [
@@ -189,7 +189,7 @@ def test_gradio_is_given_a_body_made_anew():
 
     found = json.loads(remade(EVENTS["submit"], sent))
 
-    assert found == {"fn_index": 3, "data": ["", "a\ufffdb"], "session_hash": "page"}
+    assert found == {"fn_index": 3, "data": ["", "a\ufffdb"]}
 
 
 def test_whoever_hands_in_waits_for_a_turn_and_whoever_reads_does_not():
@@ -372,7 +372,7 @@ def test_the_requests_of_one_address_take_turns_whatever_they_ask_for(path):
     entered, crowd = asyncio.run(story())
 
     assert entered == ["192.0.2.1"] * EACH_AT_ONCE + ["192.0.2.2"]
-    assert (crowd._places, dict(crowd._inside)) == ({}, {})
+    assert (crowd._places, dict(crowd.inside._taken)) == ({}, {})
 
 
 def test_a_body_is_read_for_its_meaning_when_it_is_its_turn():
@@ -388,30 +388,6 @@ def test_a_body_is_read_for_its_meaning_when_it_is_its_turn():
         return before, await asyncio.gather(*broken, *stuck)
 
     assert asyncio.run(story()) == ([False, True], [400, 400, *[0] * EACH_AT_ONCE])
-
-
-@pytest.mark.parametrize("path", [path for path, route in ROUTES.items() if route.body in (Body.EVENT, Body.TEXT)])
-def test_bodies_that_never_end_fill_no_memory(path):
-    """What one address sends is bounded in all, and what everybody sends; another person's body still has room."""
-
-    async def story():
-        door, each, all_of_them = Door(), EACH_HELD // PIECE, MOST_HELD // EACH_HELD
-        piece, refused = bytes(PIECE), []
-        sent = await started(*(door.ask(path, "192.0.2.1", pieces=[piece]) for _ in range(each)))
-        refused.append(await door.ask(path, "192.0.2.1", pieces=[piece]))
-        for n in range(2, all_of_them + 1):
-            sent += await started(*(door.ask(path, f"192.0.2.{n}", pieces=[piece]) for _ in range(each)))
-        refused.append(await door.ask(path, "192.0.2.99", pieces=[piece]))
-        waiting = [one.done() for one in sent]
-        for one in sent:
-            one.cancel()
-        await asyncio.gather(*sent, return_exceptions=True)
-        return refused, any(waiting), door.crowd
-
-    refused, ended, crowd = asyncio.run(story())
-
-    assert (refused, ended) == ([503, 503], False)
-    assert (dict(crowd._held), crowd._all_held) == ({}, 0)
 
 
 LONG = "&".join(f"a{n}=1" for n in range(60))
@@ -456,30 +432,51 @@ def test_however_many_come_at_once_few_are_between_two_steps_of_anothers(path, g
     assert before <= 4 * EACH_AT_ONCE
 
 
-@pytest.mark.parametrize("path", ["/draft", "/nothing"])
-def test_large_bodies_are_read_in_turns(path):
-    """Taken or refused, three of an address are under way at once; the others stay with whoever sends them."""
+@pytest.mark.parametrize("path", ["/draft", "/try", "/gradio_api/run/board"])
+def test_large_bodies_that_never_end_fill_no_memory(path):
+    """Three of an address are under way at once, and so many of everybody; the others stay with whoever sends them."""
+
+    async def story(addresses):
+        door, reading = Door(), []
+
+        async def ask(address):
+            async def receive():
+                reading.append(address)
+                return await asyncio.Event().wait()
+
+            headers = [(b"content-length", str(PIECE).encode())]
+            scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
+            await door.guard({**scope, "client": (address, 1)}, receive, None)
+
+        sent = await started(*(ask(address) for address in addresses))
+        for one in sent:
+            one.cancel()
+        await asyncio.gather(*sent, return_exceptions=True)
+        return len(reading), door.crowd._places
+
+    assert asyncio.run(story(["192.0.2.1"] * 20)) == (EACH_AT_ONCE, {})
+    assert asyncio.run(story([f"192.0.2.{n // 2}" for n in range(LARGE_AT_ONCE + 99)])) == (LARGE_AT_ONCE, {})
+
+
+def test_what_is_left_of_refused_bodies_is_read_in_turns():
+    """Of one address, so that its sender gets to read why, at no cost to others."""
 
     async def story():
         door, reading, most = Door(), 0, 0
 
-        async def ask():
-            async def receive():
-                nonlocal reading, most
-                reading, most = reading + 1, max(most, reading + 1)
-                await asyncio.sleep(0.01)
-                reading -= 1
-                return {"type": "http.request", "body": bytes(PIECE), "more_body": False}
+        async def receive():
+            nonlocal reading, most
+            reading, most = reading + 1, max(most, reading + 1)
+            await asyncio.sleep(0.01)
+            reading -= 1
+            return {"type": "http.request", "body": bytes(PIECE), "more_body": False}
 
-            async def send(message):
-                pass
+        async def send(message):
+            pass
 
-            headers = [(b"content-type", b"text/plain"), (b"content-length", str(PIECE).encode())]
-            scope = {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
-            await door.guard({**scope, "client": ("192.0.2.1", 1)}, receive, send)
-
-        door.served.set()
-        await asyncio.gather(*(ask() for _ in range(20)))
+        headers = [(b"content-length", str(PIECE).encode())]
+        scope = {"type": "http", "method": "POST", "path": "/nothing", "query_string": b"", "headers": headers}
+        await asyncio.gather(*(door.guard({**scope, "client": ("192.0.2.1", 1)}, receive, send) for _ in range(20)))
         return most, door.crowd._places
 
     assert asyncio.run(story()) == (EACH_AT_ONCE, {})

@@ -20,13 +20,6 @@ def event(client, name, data):
     return answer.json()["data"] if answer.status_code == 200 else answer.status_code
 
 
-@pytest.mark.parametrize(("name", "inputs"), [("submit", 2), ("cancel", 1)])
-def test_the_guard_turns_files_away(visitor, name, inputs):
-    """What looks like an uploaded file does not reach Gradio."""
-    with visitor() as guest:
-        assert event(guest, name, [FILE] * inputs) == 400
-
-
 def test_the_mounted_application_reads_no_file_even_without_the_guard(site):
     """Gradio itself refuses a path that nobody uploaded, since it knows that it has been launched."""
 
@@ -40,69 +33,6 @@ def test_the_mounted_application_reads_no_file_even_without_the_guard(site):
 
     assert answer.status_code == 500
     assert "passwd" not in answer.text
-
-
-def test_gradio_is_told_that_it_is_launched(site):
-    """Without the flag Gradio copies any file that a caller names."""
-    mounted = [
-        route.app.get_blocks() for route in site.app.routes if hasattr(getattr(route, "app", None), "get_blocks")
-    ]
-
-    assert [(blocks.has_launched, blocks.blocked_paths) for blocks in mounted] == [(True, ["/"])]
-
-
-DOORS = [
-    "/gradio_api/upload",
-    "/monitoring/summary",
-    "/gradio_api/openapi.json",
-    "/gradio_api/file=/etc/passwd",
-    "/docs",
-]
-
-
-@pytest.mark.parametrize("path", DOORS)
-def test_doors_that_no_page_needs_are_shut(visitor, path):
-    """Uploads, monitoring and files answer 404 to everybody."""
-    with visitor() as guest:
-        assert (guest.get(path).status_code, guest.post(path).status_code) == (404, 404)
-
-
-def test_long_bodies_are_refused(visitor):
-    """A body of a megabyte is cut off before it is read."""
-    with visitor() as guest:
-        assert event(guest, "submit", ["causal_attention", "x" * 1_000_000]) == 413
-
-
-@pytest.mark.parametrize("path", ["/sign-out", "/sign-in", "/gradio_api/run/submit"])
-def test_writing_requests_of_other_sites_are_refused(visitor, path):
-    """A foreign origin gets 403 whatever it sends."""
-    with visitor() as guest:
-        assert guest.post(path, headers={"Origin": "https://evil.example"}).status_code == 403
-
-
-def test_no_other_origin_may_read(visitor):
-    """Gradio's habit of answering every origin, with credentials, is off."""
-    with visitor() as guest:
-        answer = guest.get("/config", headers={"Origin": "https://evil.example"})
-
-    assert "access-control-allow-origin" not in answer.headers
-
-
-def test_pages_carry_a_nonce_policy(visitor):
-    """Each page allows our scripts and its own nonce, which changes each time."""
-    with visitor() as guest:
-        policies = [guest.get("/").headers["content-security-policy"] for _ in range(2)]
-
-    assert policies[0] != policies[1]
-    assert all("script-src 'self' 'nonce-" in policy and "frame-ancestors 'self'" in policy for policy in policies)
-
-
-def test_browsers_without_rights_are_led_to_the_form(visitor):
-    """Somebody who opens /teach by hand is asked to sign in."""
-    with visitor() as guest:
-        answer = guest.get("/teach/", headers={"Accept": "text/html"})
-
-    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/teach/")
 
 
 def test_instructors_get_the_export(visitor, person, site):
@@ -130,27 +60,6 @@ def test_a_guest_cannot_submit(visitor):
 
     assert submission == ""
     assert "Sign in to run the checks" in panel
-
-
-def test_nobody_watches_or_cancels_for_another(visitor, person, site):
-    """A submission's id is worth nothing to anybody but its owner."""
-    owner, other = person(), person()
-    id = site.service.submit(owner.user, "causal_attention", "while True: pass")
-    with visitor(other) as client:
-        watched = client.get(f"/runs/{id}").text
-        event(client, "cancel", [id])
-    state = site.service.submission(owner.user, id).state
-    site.service.cancel(owner.user, id)
-
-    assert "There is no such submission among yours." in watched
-    assert state.value in ("queued", "running")
-
-
-@pytest.mark.parametrize("data", [[{"a": 1}, "x"], [["causal_attention"], 5], [True, "x"]])
-def test_wrong_types_are_refused(visitor, person, data):
-    """An event with other types than the page sends goes no further."""
-    with visitor(person()) as client:
-        assert event(client, "submit", data) == 400
 
 
 @pytest.mark.parametrize("data", [[None, None], ["no_such", "x"]])

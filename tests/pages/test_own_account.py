@@ -75,20 +75,6 @@ def test_the_account_page_says_what_will_be(visitor, person):
     assert "After that you are no longer on leaderboards" in text
 
 
-def test_an_account_is_deleted_only_with_its_password(visitor, person, site):
-    """Afterwards nobody is signed in, and the name can be taken again."""
-    who = person()
-    with visitor(who) as client:
-        refused = client.post("/account", data={"act": "delete", "password": "a wrong password"})
-        assert refused.status_code == 403
-        assert "password is wrong" in refused.text
-        gone = client.post("/account", data={"act": "delete", "password": PASSWORD})
-
-    assert "Your account is deleted" in gone.text
-    assert site.service.user_of(who.token) is None
-    assert site.service.add_user(who.user.name, PASSWORD, Role.STUDENT).name == who.user.name
-
-
 @pytest.mark.parametrize("path", ["/teach/?student={}", "/teach/member?person={}"])
 def test_an_instructor_gives_out_a_link_that_works_once(open_page, person, visitor, site, path):
     """From the student's page in the gradebook, or from the class; the student sets a password and is signed in."""
@@ -134,7 +120,9 @@ def test_only_instructors_get_links_and_only_for_students(visitor, person):
     with visitor(teacher) as client:
         member = client.get(f"/teach/member?person={other.user.id}").text
         assert "Link for a new password" not in member
-        assert "/reset?token=" in client.post("/teach/reset", data={"student": str(student.user.id)}).text
+        shown = client.post("/teach/reset", data={"student": str(student.user.id)}).text
+    assert "/reset?token=" in shown
+    assert f"For <b>{student.user.name}</b>." in shown  # so that nobody gives one student's link to another
 
 
 def test_a_student_chooses_how_to_stand_on_leaderboards(open_page, person, site, visitor):
@@ -226,26 +214,23 @@ def test_a_password_manager_knows_whose_password_it_is(open_page, person, site):
     expect(page.locator("input[autocomplete=username]")).to_have_value(who.user.name)
 
 
-def test_a_deleted_account_leaves_no_drafts_in_the_browser(open_page, person):
-    """What was typed is gone from this browser too, as the page says."""
-    page = open_page("/account", person())
+def test_a_deleted_account_leaves_no_drafts_in_the_browser(open_page, person, visitor, site):
+    """It takes the password; what was typed is gone from this browser too, and the name can be taken again."""
+    who = person()
+    page = open_page("/account", who)
     page.evaluate("localStorage.setItem('gym/draft/7/softmax', 'mine')")
     form = page.locator("form", has=page.get_by_role("button", name="Delete my account"))
+    with visitor(who) as client:
+        refused = client.post("/account", data={"act": "delete", "password": "a wrong password"})
+    assert (refused.status_code, "password is wrong" in refused.text) == (403, True)
     form.get_by_label("Password").fill(PASSWORD)
     form.get_by_role("button").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Your account is deleted")
     expect(page.locator(".gym-header")).to_contain_text("Sign in")
 
     assert page.evaluate("localStorage.getItem('gym/draft/7/softmax')") is None
-
-
-def test_a_link_says_whose_password_it_sets(person, visitor):
-    """Nobody gives one student's link to another."""
-    student, teacher = person(), person(role=Role.INSTRUCTOR)
-    with visitor(teacher) as client:
-        shown = client.post("/teach/reset", data={"student": str(student.user.id)}).text
-
-    assert f"For <b>{student.user.name}</b>." in shown
+    assert site.service.user_of(who.token) is None
+    assert site.service.add_user(who.user.name, PASSWORD, Role.STUDENT).name == who.user.name
 
 
 def test_a_visitor_who_signs_in_comes_back_to_the_page(open_page):
@@ -253,7 +238,7 @@ def test_a_visitor_who_signs_in_comes_back_to_the_page(open_page):
     page = open_page("/exercise?ex=softmax")
     page.evaluate("fetch('/visit', { method: 'POST' })")
     page.goto("/exercise?ex=causal_mask")
-    back = "?next=%2Fexercise%3Fex%3Dcausal_mask"
+    back = "?next=/exercise%3Fex%3Dcausal_mask"
 
     expect(page.get_by_role("link", name="Sign in")).to_have_attribute("href", "/sign-in" + back)
     expect(page.get_by_role("link", name="Keep my work")).to_have_attribute("href", "/register" + back)

@@ -25,8 +25,8 @@ from grader.pages.request_limits import (
     PERSON,
     THREADS,
     RequestLimiter,
-    StreamLimiter,
     Who,
+    watched_runs,
 )
 from grader.store.records import SubmissionId
 from tests.service.conftest import Clock
@@ -67,14 +67,14 @@ def test_guests_are_counted_by_network() -> None:
 
 def test_nobody_takes_all_the_seats() -> None:
     """A person watches so many runs at once; another person's are not counted with them, and seats come free."""
-    seats = StreamLimiter()
+    seats = watched_runs()
     with ExitStack() as watched:
         for _ in range(MOST_WATCHED):
-            watched.enter_context(seats.taken(1))
-        with pytest.raises(NotAllowed, match="too many places"), seats.taken(1):
+            watched.enter_context(seats(1))
+        with pytest.raises(NotAllowed, match="too many places"), seats(1):
             pass
-        watched.enter_context(seats.taken(2))
-    watched.enter_context(seats.taken(1))
+        watched.enter_context(seats(2))
+    watched.enter_context(seats(1))
 
 
 def test_one_persons_slow_requests_leave_threads_to_others(crowd: RequestLimiter) -> None:

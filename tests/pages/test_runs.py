@@ -77,15 +77,6 @@ def test_guests_and_strangers_are_told_in_a_sentence(site, visitor, person):
     assert "There is no such submission among yours." in refused[0][1]
 
 
-def test_no_event_goes_through_the_queue(site):
-    """Gradio keeps what it queues under a name that the page makes up; and it is several times slower."""
-    mounted = [
-        route.app.get_blocks() for route in site.app.routes if hasattr(getattr(route, "app", None), "get_blocks")
-    ]
-
-    assert {fn.queue for blocks in mounted for fn in blocks.fns.values() if fn.fn is not None} == {False}
-
-
 def test_pressing_the_button_shows_at_once(open_page, person):
     """The panel says that the code is on its way before the server has said anything."""
     page = ready(open_page(EXERCISE, person()))

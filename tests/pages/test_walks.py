@@ -12,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from grader.store import people
 from grader.store.records import Role
-from tests.pages.conftest import CODE, PASSWORD, Person, Site, wait_for
+from tests.pages.conftest import CODE, PASSWORD, Person, Site
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, write
 
 SIZES = [(1280, 900, "light"), (1366, 768, "dark"), (390, 844, "light")]
@@ -125,12 +125,11 @@ def press(control: Locator, key: str = "Enter") -> None:
 
 
 @pytest.fixture
-def graded(site: Site, person) -> Person:
+def graded(person, handed_in) -> Person:
     """Return a student with a mistake and a right answer."""
     who: Person = person(f"Walked {next(NUMBERS)}")
     for source in (LATE_MASK, SOLUTION):
-        id = site.service.submit(who.user, "causal_attention", source)
-        wait_for(lambda id=id: (seen := site.service.submission(who.user, id).report) is not None and seen.complete, 90)
+        handed_in(who, source)
     return who
 
 

@@ -15,7 +15,7 @@ ELSEWHERE = [
 
 def control(world):
     own = {"Origin": world.site.url, "Sec-Fetch-Site": "same-origin"}
-    answer = world.client(world.eve).post("/gradio_api/run/work", json={"data": [], "session_hash": "s"}, headers=own)
+    answer = world.client(world.eve).post("/gradio_api/run/open", json={"data": [], "session_hash": "s"}, headers=own)
     assert answer.status_code == 200
 
 

@@ -18,9 +18,9 @@ def attack(world):
     client = world.client(world.eve)
     for number in range(30):
         body = {"data": [], "session_hash": f"never-read-{number}"}
-        assert client.post("/gradio_api/run/exercises", json=body).status_code == 200
-    for blocks in world.blocks():
-        queue = blocks._queue
-        kept = (blocks.state_holder.session_data, blocks.state_holder.time_last_used)
-        assert [dict(one) for one in kept] == [{}, {}]
-        assert [len(queue), dict(queue.pending_event_ids_session), len(queue.event_ids_to_events)] == [0, {}, 0]
+        assert client.post("/gradio_api/run/open", json=body).status_code == 200
+    blocks = world.blocks()
+    kept = (blocks.state_holder.session_data, blocks.state_holder.time_last_used)
+    assert [dict(one) for one in kept] == [{}, {}]
+    queue = blocks._queue
+    assert [len(queue), dict(queue.pending_event_ids_session), len(queue.event_ids_to_events)] == [0, {}, 0]

@@ -17,7 +17,7 @@ def control(world):
 
 
 def attack(world):
-    for path in (b"/queue/join", b"/gradio_api/run/work", b"/runs/0", b"/", b"/teach/", b"/health"):
+    for path in (b"/queue/join", b"/gradio_api/run/open", b"/runs/0", b"/", b"/teach/", b"/health"):
         answer = world.raw(HEAD % path, wait=0.5)
         assert b" 101 " not in answer[:15]
         h2c = world.raw(HEAD.replace(b"websocket", b"h2c") % path, wait=0.5)

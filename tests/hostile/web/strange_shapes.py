@@ -39,7 +39,7 @@ def attack(world):
         body = b'{"session_hash": "s", "data": [' + b", ".join([shape] * inputs) + b"]}"
         world.harmless(client.post(f"/gradio_api/run/{name}", content=body, headers=JSON))
     for body in WHOLE:
-        for path in ("run/cancel", "run/work", "run/follow", "run/"):
+        for path in ("run/cancel", "run/open", "run/follow", "run/"):
             answer = client.post(f"/gradio_api/{path}", content=body, headers=JSON)
             assert 400 <= answer.status_code < 500, (path, body[:60])
             world.harmless(answer)

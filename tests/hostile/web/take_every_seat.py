@@ -9,7 +9,7 @@ import threading
 
 from grader.pages.request_limits import MOST_WATCHED
 
-SLOW = "import time\ntime.sleep(4)\n"
+SLOW = "import time\ntime.sleep(12)\n"
 
 
 def control(world):
