@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from grader.exercise.steps import Steps
 
 STILL_THE_STARTER = "This is still the starter: write your answer into it first."
-MODULES = ("inputs.py", "mistakes.py")  # of an exercise, those that decide scores
+MODULES = ("inputs.py", "mistakes.py", "lab.py", "checks.py")  # of an exercise, those that decide scores
 
 
 @dataclass(frozen=True)

@@ -11,13 +11,10 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from grader.box.kinds import Kind
-
 if TYPE_CHECKING:  # it imports this module
     from grader.exercise.spec import CaseSpec, PartSpec, Spec
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
-_HANDED_ON = (Kind.FUNCTION, Kind.MODULE)  # what is called with the inputs themselves; other drivers need more of them
 
 
 def unknown_names(spec: Spec) -> Iterator[str]:
@@ -33,7 +30,7 @@ def _of_part(where: str, part: PartSpec) -> Iterator[str]:
     yield from (
         f"{where}{text}" for text in _unknown("defaults", entry.defaults, (*entry.arguments, *entry.constructor))
     )
-    if entry.kind in _HANDED_ON:
+    if not entry.driver:  # else it may need more than the inputs themselves
         yield from (f"{where}{text}" for text in _unknown("inputs", part.inputs, entry.arguments))
 
 
@@ -41,7 +38,7 @@ def _of_case(case: CaseSpec, part: PartSpec) -> Iterator[str]:
     yield from _unknown("construct", case.constructor, part.entry.constructor)
     yield from _unknown("inputs", case.inputs, part.inputs)
     yield from _unknown("draw", case.draw, _drawable(part, case))
-    if part.entry.kind in _HANDED_ON:
+    if not part.entry.driver:
         yield from _unknown("arguments", case.arguments, part.entry.arguments)
     for name in case.inputs.keys() & part.inputs.keys():
         try:

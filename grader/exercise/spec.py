@@ -40,13 +40,23 @@ class _Frozen(BaseModel):
 
 
 class EntrySpec(_Frozen):
-    """The entry point: its name, how it is driven, and the contract's argument names."""
+    """The entry point: its name, how it is driven, and the contract's argument names.
+
+    `driver` is a class of an exercise's `lab.py` (`kv_cache.Decode`) that drives it instead of its kind's driver.
+    """
 
     name: str
     kind: Kind
     arguments: tuple[str, ...]
     constructor: tuple[str, ...] = ()
     defaults: dict[str, Scalar] = Field(default_factory=dict)
+    driver: str = Field(default="", pattern=r"^(\w+\.[A-Z]\w*)?$")
+
+    @model_validator(mode="after")
+    def _somebody_drives_it(self) -> Self:
+        if self.kind.brings_a_model and not self.driver:
+            raise ValueError(f"kind `{self.kind}` needs a `driver`, a class of the exercise's `lab.py`")
+        return self
 
 
 class InputSpec(_Frozen):
