@@ -10,9 +10,9 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from grader.box.plan import Holding, Weight
-from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
 from grader.exercise.labs.attention_patterns.lab import Reader
+from grader.exercise.weights import initial_weights
 
 TRAINED = Path(__file__).parent / "model.safetensors"
 SIZES = {"vocab_size": 12, "width": 24, "num_heads": 3, "num_layers": 2, "time": 12}  # of the trained model

@@ -13,9 +13,9 @@ from grader.box.plan import Entry, Kind, Weight
 from grader.box.train import FIRST_WORD, PAD
 from grader.exercise.drawing import generator as generator_of
 from grader.exercise.families import cases
-from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
 from grader.exercise.labs.compare_variants.lab import Translator
+from grader.exercise.weights import initial_weights
 
 outscored = cases.outscored
 deepest_first = cases.deepest_first

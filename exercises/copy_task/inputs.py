@@ -9,9 +9,9 @@ from torch import Tensor
 
 from grader.box.train import FIRST_WORD, PAD
 from grader.exercise.families import cases
-from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
 from grader.exercise.labs.copy_task.lab import Copier
+from grader.exercise.weights import initial_weights
 
 outscored = cases.outscored
 deepest_first = cases.deepest_first

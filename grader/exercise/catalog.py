@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from grader.errors import AuthorError
 from grader.exercise import ROOT as ROOT
 from grader.exercise import mistakes
-from grader.exercise.mistakes import Mistake
-from grader.exercise.patchable import PatchableReference
+from grader.exercise.mistakes import Mistake, PatchableReference
 from grader.exercise.spec import CaseSpec, Spec, read_spec
 from grader.exercise.versions import exercise_version
 
