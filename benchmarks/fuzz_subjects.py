@@ -52,13 +52,13 @@ def record(catalog: Catalog) -> list[Subject]:
     chosen: dict[tuple[Kind, str], Exercise] = {}
     for exercise in catalog.values():
         for case in exercise.spec.cases:
-            kind = exercise.spec.part_of(case).entry.kind
-            chosen.setdefault((kind, exercise.id if kind.trains else ""), exercise)
-    return [subject for (kind, _), exercise in chosen.items() for subject in _subjects(exercise, kind)]
+            entry = exercise.spec.part_of(case).entry
+            chosen.setdefault((entry.kind, entry.driver), exercise)
+    return [subject for driven, exercise in chosen.items() for subject in _subjects(exercise, *driven)]
 
 
-def _subjects(exercise: Exercise, kind: Kind) -> Iterator[Subject]:
-    sheet = _short(exercise, kind)
+def _subjects(exercise: Exercise, kind: Kind, driver: str) -> Iterator[Subject]:
+    sheet = _short(exercise, kind, driver)
     if kind.trains:
         yield from _trained(exercise, sheet, exercise.reference_path.read_text(encoding="utf-8"))
         return
@@ -132,9 +132,11 @@ def _traced(exercise: Exercise, sheet: Sheet, source: str) -> Iterator[Subject]:
             yield Subject(exercise, alone, Observations(), Observations(), (tuple(pieces(stream)),), find)
 
 
-def _short(exercise: Exercise, kind: Kind) -> Sheet:
+def _short(exercise: Exercise, kind: Kind, driver: str) -> Sheet:
     """Return the sheet of a few small cases, with every check that they have."""
-    driven = [case for case in exercise.spec.cases if exercise.spec.part_of(case).entry.kind is kind]
+    entries = {case.name: exercise.spec.part_of(case).entry for case in exercise.spec.cases}
+    wanted = {name for name, entry in entries.items() if (entry.kind, entry.driver) == (kind, driver)}
+    driven = [case for case in exercise.spec.cases if case.name in wanted]
     few = {case.name for case in sorted(driven, key=_size)[:CASES]}
     checks = tuple(
         check.model_copy(update={"cases": kept})

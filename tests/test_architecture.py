@@ -36,8 +36,7 @@ _WRONG_IMPORTS = {
     "the library for migrations": ("jobs/claims.py", "alembic"),
     "libraries of the accounts": ("store/people.py", "argon2"),
     "the library for outside data": ("box/plan.py", "pydantic"),
-    "the library for tensors in files": ("store/tables.py", "safetensors"),
-    "the library for translations": ("judge/text.py", "sacrebleu"),
+    "libraries of exercises alone": ("store/tables.py", "safetensors"),
     "the library for GPUs": ("sandbox/doctor.py", "pynvml"),
     "the library for tests": ("local.py", "pytest"),
 }

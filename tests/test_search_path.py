@@ -57,7 +57,7 @@ for command in {commands!r}:
     os.environ["ATTENTION_GYM_PORT"] = "none" if command == ["serve"] else "7860"
     print(*command[:2], main(command), flush=True)
 for module in pkgutil.walk_packages(grader.__path__, "grader."):
-    if not module.name.startswith(("grader.box.drivers.", "grader.store.migrations.", "grader.__main__")):
+    if not module.name.startswith(("grader.store.migrations.", "grader.__main__")):
         importlib.import_module(module.name)
 loaded = {{name.partition(".")[0] for name, module in sys.modules.items() if getattr(module, "__file__", None)}}
 print(*sorted(loaded), flush=True)

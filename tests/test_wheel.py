@@ -80,6 +80,18 @@ def test_an_installed_wheel_grades(installed: Run) -> None:
     assert json.loads(graded.stdout)["score"] == 100
 
 
+def test_a_pack_is_graded_by_an_installed_wheel(installed: Run) -> None:
+    """The pack's own requirement is met by the wheel, and a lab's driver and checks come from there."""
+    written = installed("attention-gym", "exercise", "pack", "kv_cache")
+    tested = installed("python", "-m", "pytest", "packs/kv_cache", "-c", "packs/kv_cache/pytest.ini")
+    required = installed("python", "-c", "print(open('packs/kv_cache/requirements.txt').read())").stdout.split()
+    known = installed("python", "-m", "pip", "list", "--format=freeze").stdout.split()
+
+    assert written.returncode == 0, written.stderr
+    assert required[-1] in known
+    assert "NotImplementedError: write your code here" in tested.stdout
+
+
 def test_an_installed_wheel_brings_the_plugin(installed: Run) -> None:
     """The same file, graded by pytest."""
     graded = installed("python", "-m", "pytest", "-q", "--exercise", "softmax", "softmax.py")

@@ -9,10 +9,10 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from grader.box.drivers.hooks import Reader
 from grader.box.plan import Holding, Weight
-from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
+from grader.exercise.labs.attention_patterns.lab import Reader
+from grader.exercise.weights import initial_weights
 
 TRAINED = Path(__file__).parent / "model.safetensors"
 SIZES = {"vocab_size": 12, "width": 24, "num_heads": 3, "num_layers": 2, "time": 12}  # of the trained model
@@ -37,8 +37,7 @@ def _sentences(case: Case, generator: torch.Generator) -> Tensor:
 
 def untrained(case: Case, generator: torch.Generator) -> Case:
     """Draw the weights of a model of other sizes."""
-    sizes = {name: size for name, size in case.construct.items() if name != "model"}
-    drawn = initial_weights(Reader(**sizes), generator, prefix="model.")  # type: ignore[arg-type]  # all of them whole numbers
+    drawn = initial_weights(Reader(**case.construct), generator, prefix="model.")  # type: ignore[arg-type]  # all of them whole numbers
     bold = (replace(w, matrix=w.matrix * BOLD) if "W_query" in w.name else w for w in drawn)
     return replace(case, weights=tuple(bold))
 

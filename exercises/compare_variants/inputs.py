@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from grader.box.models import FIRST_WORD, PAD
 from grader.box.plan import Entry, Kind, Weight
-from grader.box.translator import Translator
+from grader.box.train import FIRST_WORD, PAD
 from grader.exercise.drawing import generator as generator_of
 from grader.exercise.families import cases
-from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
+from grader.exercise.labs.compare_variants.lab import Translator
+from grader.exercise.weights import initial_weights
 
 outscored = cases.outscored
 deepest_first = cases.deepest_first
@@ -89,7 +89,7 @@ class _Stand(nn.Module):
 
 
 def _weights(case: Case) -> tuple[Weight, ...]:
-    sizes: dict[str, Any] = {name: size for name, size in case.construct.items() if name != "model"}
+    sizes: dict[str, Any] = {**case.construct}
     known = tuple(name for name in ("encoder_dim", "decoder_dim", "attention_dim") if name in sizes)
     found = (lambda: None) if "products" in case.name else _Stand
     model = Translator(found, Entry("", Kind.TRAIN, (), known), **sizes)

@@ -7,11 +7,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from grader.box.copier import Copier
-from grader.box.models import FIRST_WORD, PAD
+from grader.box.train import FIRST_WORD, PAD
 from grader.exercise.families import cases
-from grader.exercise.initial_weights import initial_weights
 from grader.exercise.inputs import Case
+from grader.exercise.labs.copy_task.lab import Copier
+from grader.exercise.weights import initial_weights
 
 outscored = cases.outscored
 deepest_first = cases.deepest_first
@@ -25,8 +25,7 @@ def copies(case: Case, generator: torch.Generator) -> Case:
     """Make sequences of different lengths, padded at the end, each its own target; draw the weights."""
     source, held = (_cut(_tensor(case, name) + FIRST_WORD, generator) for name in ("source", "held_source"))
     held[0] = FIRST_WORD + torch.randint(_size(case, "words"), held[0].shape, generator=generator)
-    sizes = {name: size for name, size in case.construct.items() if name != "model"}
-    weights = initial_weights(Copier(None, None, **sizes), generator, prefix="model.")  # type: ignore[arg-type]  # never called
+    weights = initial_weights(Copier(None, None, **case.construct), generator, prefix="model.")  # type: ignore[arg-type]  # never called
     arguments = {
         "source": source,
         "target": source,

@@ -84,9 +84,8 @@ class Prebuilt:
     def _keep(self, plan: Plan, instances: Instances, told: list[Event]) -> None:
         seen = {event.name: event for event in told if isinstance(event, BuildSeen)}
         for build in plan.builds:
-            kind = plan.contract(build.part).kind
-            instance = instances.get(build.name)
-            if instance is not None and not (kind.brings_a_model or driver(kind).moves_weights):
+            entry, instance = plan.contract(build.part), instances.get(build.name)
+            if instance is not None and not (entry.kind.brings_a_model or driver(entry).moves_weights):
                 self._built[_key(build)] = seen[build.name], instance
 
 

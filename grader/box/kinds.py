@@ -5,19 +5,15 @@ from __future__ import annotations
 from enum import StrEnum
 
 Scalar = bool | int | float | str | None
-LEFT = ("hooks", "parameters", "modes", "gradients", "frozen")  # counts of what was left behind in a model of ours
 
 
 class Kind(StrEnum):
-    """How an entry point is driven; `grader/box/drivers/` has a driver for each."""
+    """What an entry point is, and so how it is driven, unless its exercise brings a driver of its own."""
 
     FUNCTION = "function"
     MODULE = "module"
-    DECODE = "decode"  # a module that is fed a sequence in chunks, with the cache that it gave back
-    TRANSFER = "transfer"  # a function that copies weights between two modules of ours
     TRAIN = "train"  # a function or a layer, inside a model of ours that is trained
-    HOOKS = "hooks"  # a function that is given a model of ours
-    NAMES = "names"  # a function that returns a list of names
+    INSPECT = "inspect"  # a function that is given a model of ours
 
     @property
     def trains(self) -> bool:
@@ -27,7 +23,7 @@ class Kind(StrEnum):
     @property
     def brings_a_model(self) -> bool:
         """Whether what is built is a model of ours, whose weights are no business of the student's."""
-        return self in (Kind.TRAIN, Kind.HOOKS)
+        return self in (Kind.TRAIN, Kind.INSPECT)
 
 
 class Holding(StrEnum):

@@ -109,7 +109,7 @@ def _construct(plan: Plan, build: Build, entry: Any, first: Call | None = None) 
     try:
         with default_dtype(build.dtype):
             _seed(0, plan.device)  # so that what a constructor draws is the same at every grading
-            module = driver(contract.kind).construct(entry, build, contract)
+            module = driver(contract).construct(entry, build, contract)
         stage = Stage.TRANSFER
         if not isinstance(module, nn.Module):
             raise Ungradable(f"`{contract.name}` must be an nn.Module; yours creates a {type(module).__name__}")
@@ -149,7 +149,7 @@ def _give_shapes(plan: Plan, call: Call, contract: Entry, module: nn.Module) -> 
     with torch.no_grad(), default_dtype(call.dtype):
         leaves = {name: _leaf(value, plan, call, wanted=False) for name, value in call.arguments.items()}
         handed = {name: _hand(value, non_contiguous=False) for name, value in leaves.items()}
-        driver(contract.kind).run(module.to(plan.device), handed, replace(call, training=False), contract)
+        driver(contract).run(module.to(plan.device), handed, replace(call, training=False), contract)
     for part, kept in before:
         for name in _plain_tensors(part):
             vars(part).pop(name)
@@ -245,7 +245,7 @@ def _run(
         if call.grad_outputs or contract.kind.brings_a_model:  # nobody else asks what gradients there are
             instance.module.zero_grad(set_to_none=True)
     _seed(call.seed, plan.device)
-    return _returned(driver(contract.kind).run(subject, handed, call, contract), len(call.outputs))
+    return _returned(driver(contract).run(subject, handed, call, contract), len(call.outputs))
 
 
 def _seed(seed: int, device: str) -> None:
@@ -269,7 +269,7 @@ def _push_back(call: Call, slots: Mapping[str, Seen], results: tuple[Any, ...]) 
 def _gradients(plan: Plan, call: Call, leaves: Mapping[str, Argument], instance: Instance | None) -> dict[str, Seen]:
     found: dict[str, Seen] = {}
     build, binding = plan.build_of(call), instance.binding if instance else None
-    if build and instance and driver(plan.contract(call.part).kind).moves_weights:
+    if build and instance and driver(plan.contract(call.part)).moves_weights:
         binding = find(instance.module, build.weights)
     for slot in plan.slots(call)[len(call.outputs) :]:
         if is_input(slot.key):
@@ -294,7 +294,7 @@ def _look_up(entry: Entry, namespace: Mapping[str, Any]) -> Any:
         Rejected: it is not there, or is not what the contract says; a near miss is named.
     """
     name = entry.name
-    is_class = driver(entry.kind).is_class or name[:1].isupper()  # a contract spells its classes so
+    is_class = driver(entry).is_class or name[:1].isupper()  # a contract spells its classes so
     kind = "class" if is_class else "function"
     found = namespace.get(name)
     if found is None:

@@ -48,13 +48,17 @@ Argument = Tensor | Function | Scalar
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry point of an exercise: the name to look up, and the argument names of its contract."""
+    """An entry point of an exercise: the name to look up, and the argument names of its contract.
+
+    `driver` is the exercise's own, as `exercise.toml` names it; empty where the kind's will do.
+    """
 
     name: str
     kind: Kind
     arguments: tuple[str, ...]
     constructor: tuple[str, ...] = ()
     defaults: Mapping[str, Scalar] = field(default_factory=dict)
+    driver: str = ""
 
 
 @dataclass(frozen=True, slots=True)

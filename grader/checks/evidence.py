@@ -118,7 +118,6 @@ class Check:
         needs: kinds that must have passed on the same case; else this one is skipped.
         options: what an exercise may say of it.
         traits: what others may ask about it.
-        module: where it is.
     """
 
     title: str
@@ -128,7 +127,6 @@ class Check:
     needs: tuple[str, ...]
     options: type[Options]
     traits: frozenset[Trait]
-    module: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,10 +18,6 @@ from grader.checks.registry import check
 from grader.exercise.spec import Dimension
 
 TRAINED = "trained"  # the variant of a call whose numbers are chance: only whether gradients arrive is asked of it
-_LISTED = (  # whether it requires a gradient or not
-    "your module must have no parameters here; `parameters()` lists {listed}, even where it is frozen. Store fixed "
-    "tensors in a buffer (`register_buffer`)"
-)
 _FROZEN = "it does not ask for one (`requires_grad=False`, `requires_grad_(False)`), so it cannot be trained"
 _UNREACHED = (
     "either your output does not depend on it, or the graph is cut on the way (detach, .data, no_grad, item, numpy, "
@@ -77,15 +73,6 @@ def judge_values(item: Item, evidence: Evidence) -> Finding:
     wrong = (_wrong(slot, seen.slots[slot.key], call, evidence) for slot in gradient_slots(call, evidence))
     text = next(filter(None, wrong), "")
     return failed(text) if text else PASSED
-
-
-@check("no_parameters", "no parameters", Dimension.GRADIENTS)
-def judge_no_parameters(item: Item, evidence: Evidence) -> Finding:
-    """The module must hold no parameter beside the contract's weights: what is fixed must not be trained."""
-    built = evidence.built(evidence.call(item, "base"))
-    if built is None or not built.unused:
-        return PASSED
-    return failed(_LISTED.format(listed=", ".join(built.unused)))
 
 
 def _is_trained(item: Item) -> bool:

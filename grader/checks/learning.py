@@ -28,17 +28,15 @@ from torch import Tensor
 
 from grader.box.inline import observe_all
 from grader.box.keys import CallName, call_name, case_of, output_key
-from grader.box.models import PAD
 from grader.box.observations import LOSSES, CallSeen, Observations
 from grader.box.observe import Load
 from grader.box.plan import Call, Plan, TensorSpec
-from grader.checks.evidence import FLOORS, ROUNDING_MARGIN, Evidence, Item, Options, Trait, Work, base_call, scale_of
+from grader.box.train import PAD
+from grader.checks.evidence import FLOORS, ROUNDING_MARGIN, Evidence, Item, Options, Work, base_call, scale_of
 from grader.checks.finding import PASSED, Finding, failed, skipped
-from grader.checks.registry import check
 from grader.exercise.inputs import Case
-from grader.exercise.spec import Dimension
 
-_LAST = 10  # steps that the final loss is the mean of; a single batch may be an easy one
+LAST = 10  # steps that the final loss is the mean of; a single batch may be an easy one
 # How far losses may part by rounding, relative to them: in the first step, and later in the first call. Right answers
 # stay below 2e-7; a missing root comes to 5e-4 in the first step, wrong gradients to 1e-3 in the tenth.
 _FIRST, _LATER = 1e-5, 1e-4
@@ -88,7 +86,7 @@ def weights_call(case: Case) -> Call:
     return replace(called, reads_weights=True)
 
 
-def _work(item: Item) -> Work:
+def training_work(item: Item) -> Work:
     """Return the calls that train, the one that reads the weights, and the one that asks."""
     return Work((*training_calls(item.case), weights_call(item.case), answering_call(item.case)))
 
@@ -106,9 +104,9 @@ def losses(item: Item, evidence: Evidence) -> list[float]:
     return [loss for call in seen if call is not None for loss in call.losses()]
 
 
-def _problem(item: Item, evidence: Evidence) -> Finding | None:
+def training_problem(item: Item, evidence: Evidence) -> Finding | None:
     """Return why there is nothing to judge: what a call raised, or that the run ended on the way."""
-    for call in _work(item).calls:
+    for call in training_work(item).calls:
         if (problem := evidence.problem(call)) is not None:
             ended = evidence.observed.calls.get(call.name) is None and losses(item, evidence)
             return skipped("because the run ended before the training did") if ended else problem
@@ -126,112 +124,27 @@ def bound_of(item: Item) -> float:
     return item.given(LossOptions).at_most
 
 
-@check(
-    "loss",
-    "training loss",
-    Dimension.LEARNING,
-    work=_work,
-    after=(),
-    needs=(),
-    options=LossOptions,
-    traits=[Trait.BOUNDS_LOSS],
-)
-def judge_loss(item: Item, evidence: Evidence) -> Finding:
-    """The training loss must come down: the mean of the last steps is `at_most` so much.
-
-    The losses are held against the weights that are left.
-    """
-    if (problem := _problem(item, evidence)) is not None:
-        return problem
-    seen, bound = losses(item, evidence), bound_of(item)
-    if len(seen) < tensor(item.case, "source").shape[:2].numel():
-        return failed("the loss became NaN or infinite while your attention was trained")
-    last = sum(seen[-_LAST:]) / _LAST
-    claim = _Claim(
-        last,
-        lambda outside: max(last, _end(outside.losses)),
-        lambda loss: loss <= bound,
-        f"after {len(seen)} steps the loss must be {bound:g} or less; it went from {seen[0]:.3g} to {{:.3g}}",
-        "a loss of {:.3g} in the end",
-    )
-    return _judge(item, evidence, claim)
-
-
 class Reached(Options):
     """`at_least`, what the trained model must reach: a share or a score."""
 
     at_least: float
 
 
-@check("accuracy", "accuracy on unseen sequences", Dimension.LEARNING, work=_work, after=(), needs=(), options=Reached)
-def judge_accuracy(item: Item, evidence: Evidence) -> Finding:
-    """Of the tokens that the trained model must say about sequences it has not seen, `at_least` so many must be right.
-
-    Padding is not counted.
-    """
-    if (problem := _problem(item, evidence)) is not None:
-        return problem
-    right, wanted = right_tokens(item, evidence), item.given(Reached).at_least
-    claim = _Claim(
-        float(right.double().mean()),
-        lambda outside: float((right & _right(outside.answers, item)).double().mean()),
-        lambda share: share >= wanted,
-        f"the trained model must predict {wanted:.0%} of the unseen tokens correctly; it predicts {{:.1%}}",
-        "{:.1%} of the unseen tokens right",
-    )
-    return _judge(item, evidence, claim)
-
-
 def right_tokens(item: Item, evidence: Evidence) -> Tensor:
     """Return for each token that had to be said whether it was, one after the other."""
     call = evidence.call(item, "answers")
-    return _right(evidence.output(call, call.outputs[0]), item)
+    return right_answers(evidence.output(call, call.outputs[0]), item)
 
 
-def _right(said: Tensor | None, item: Item) -> Tensor:
+def right_answers(said: Tensor | None, item: Item) -> Tensor:
+    """Return for each token of `held_target` that is no padding whether `said`, tokens of that shape, has it."""
     target = tensor(item.case, "held_target")
     spoken = torch.full_like(target, PAD) if said is None else said
     return torch.eq(spoken, target)[target != PAD]
 
 
-@check("bleu", "BLEU on unseen sentences", Dimension.LEARNING, work=_work, after=(), needs=(), options=Reached)
-def judge_bleu(item: Item, evidence: Evidence) -> Finding:
-    """What the trained model says about sentences it has not seen must reach a BLEU of `at_least`, of 100.
-
-    Counted are the sentences that are no longer than those it was trained on.
-    """
-    if (problem := _problem(item, evidence)) is not None:
-        return problem
-    call, wanted = evidence.call(item, "answers"), item.given(Reached).at_least
-    score = bleu(item, evidence.output(call, call.outputs[0]))
-    claim = _Claim(
-        score,
-        lambda outside: min(score, bleu(item, outside.answers)),
-        lambda reached: reached >= wanted,
-        f"the trained translator must reach a BLEU of {wanted:g}; it reaches {{:.1f}}",
-        "a BLEU of {:.1f}",
-    )
-    return _judge(item, evidence, claim)
-
-
-def bleu(item: Item, answers: Tensor | None) -> float:
-    """Return the corpus BLEU of answers, (held, time), 0 to 100; 0 where there are none."""
-    import sacrebleu  # here, as it takes 0.07 s: only an exercise with a translator needs it
-
-    if answers is None:
-        return 0.0
-    target, said = tensor(item.case, "held_target"), answers.long()
-    longest = int((tensor(item.case, "source") != PAD).sum(dim=-1).max())
-    rows = [row for row in range(len(target)) if int((target[row] != PAD).sum()) <= longest]
-
-    def sentences(tokens: Tensor) -> list[str]:
-        return [" ".join(str(word) for word in tokens[row][target[row] != PAD].tolist()) for row in rows]
-
-    return float(sacrebleu.corpus_bleu(sentences(said), [sentences(target)], tokenize="none", force=True).score)
-
-
 @dataclass(frozen=True, slots=True)
-class _Claim:
+class TrainingFigure:
     """A figure that a training is judged by.
 
     Attributes:
@@ -248,7 +161,7 @@ class _Claim:
     named: str
 
 
-def _judge(item: Item, evidence: Evidence, claim: _Claim) -> Finding:
+def judge_claim(item: Item, evidence: Evidence, claim: TrainingFigure) -> Finding:
     """Judge a figure as far as it is borne out; where nobody can repeat a training, as it was told."""
     outside = _rerun_once(item, evidence)
     doubt = _doubt(outside) if outside is not None else None
@@ -261,7 +174,7 @@ def _judge(item: Item, evidence: Evidence, claim: _Claim) -> Finding:
     return replace(doubt or failed(claim.message.format(value)), contradiction=contradiction)
 
 
-def _contradiction(item: Item, evidence: Evidence, claim: _Claim, against: Tensor | float) -> str:
+def _contradiction(item: Item, evidence: Evidence, claim: TrainingFigure, against: Tensor | float) -> str:
     """Return what a figure that would do contradicts: what it comes to outside, or else the losses told beside it.
 
     Args:
@@ -275,7 +188,7 @@ def _contradiction(item: Item, evidence: Evidence, claim: _Claim, against: Tenso
         return (
             f"{told}, and a loss of {seen[0]:.3g} in its first step, where an untrained model loses about {begun:.3g}"
         )
-    last = sum(seen[-_LAST:]) / _LAST
+    last = sum(seen[-LAST:]) / LAST
     return f"{told}, though its loss only went from {seen[0]:.3g} to {last:.3g}" if last > seen[0] / 2 else ""
 
 
@@ -297,9 +210,9 @@ def _doubt(outside: Rerun) -> Finding | None:
     )
 
 
-def _end(lost: Tensor | None) -> float:
+def end_of(lost: Tensor | None) -> float:
     """Return the mean of losses, infinite where there is none to be had."""
-    mean = float("nan") if lost is None else float(lost[-_LAST:].mean())
+    mean = float("nan") if lost is None else float(lost[-LAST:].mean())
     return mean if math.isfinite(mean) else math.inf
 
 

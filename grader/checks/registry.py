@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from grader.checks.evidence import Check, Evidence, Item, Options, Trait, Work, base_call
 from grader.checks.finding import Finding
 from grader.errors import AuthorError
+from grader.exercise import labs
 from grader.exercise.inputs import Case
 from grader.exercise.spec import CheckSpec, Dimension, PartSpec, Spec
 
@@ -56,7 +57,7 @@ def check(
             problems = (evidence.problem(evidence.call(item, variant)) for variant in after)
             return next((problem for problem in problems if problem is not None), None) or judge(item, evidence)
 
-        _CHECKS[name] = Check(title, dimension, guarded, work, needs, options, frozenset(traits), judge.__module__)
+        _CHECKS[name] = Check(title, dimension, guarded, work, needs, options, frozenset(traits))
         return judge
 
     return add
@@ -64,9 +65,11 @@ def check(
 
 @cache
 def checks() -> Mapping[str, Check]:
-    """Return every kind of check by its name; the modules beside this one are imported to find them."""
+    """Return every kind of check by its name; the modules beside this one and the labs' are imported to find them."""
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
         importlib.import_module(f"{__package__}.{module.name}")
+    for path in sorted(Path(labs.__path__[0]).glob("*/checks.py")):
+        importlib.import_module(f"{labs.__name__}.{path.parent.name}.checks")
     return _CHECKS
 
 

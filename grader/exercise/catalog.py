@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 from grader.errors import AuthorError
 from grader.exercise import ROOT as ROOT
 from grader.exercise import mistakes
-from grader.exercise.mistakes import Mistake
-from grader.exercise.patchable import PatchableReference
+from grader.exercise.mistakes import Mistake, PatchableReference
 from grader.exercise.spec import CaseSpec, Spec, read_spec
 from grader.exercise.versions import exercise_version
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from grader.exercise.steps import Steps
 
 STILL_THE_STARTER = "This is still the starter: write your answer into it first."
-MODULES = ("inputs.py", "mistakes.py")  # of an exercise, those that decide scores
+MODULES = ("inputs.py", "mistakes.py", "lab.py", "checks.py")  # of an exercise, those that decide scores
 
 
 @dataclass(frozen=True)

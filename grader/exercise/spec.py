@@ -7,8 +7,9 @@ The axis `...` stands for any leading axes; its size is a list.
 from __future__ import annotations
 
 import math
+import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -18,10 +19,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from grader.box.kinds import Kind, Scalar
 from grader.box.traps import GROUPS
 from grader.errors import AuthorError
-from grader.exercise.coherence import unknown_names
 
 Sizes = dict[str, int | list[int]]
 Device = Literal["cpu", "cuda"]
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
 class Dimension(StrEnum):
@@ -40,13 +41,23 @@ class _Frozen(BaseModel):
 
 
 class EntrySpec(_Frozen):
-    """The entry point: its name, how it is driven, and the contract's argument names."""
+    """The entry point: its name, how it is driven, and the contract's argument names.
+
+    `driver` is a class of an exercise's `lab.py` (`kv_cache.Decode`) that drives it instead of its kind's driver.
+    """
 
     name: str
     kind: Kind
     arguments: tuple[str, ...]
     constructor: tuple[str, ...] = ()
     defaults: dict[str, Scalar] = Field(default_factory=dict)
+    driver: str = Field(default="", pattern=r"^(\w+\.[A-Z]\w*)?$")
+
+    @model_validator(mode="after")
+    def _somebody_drives_it(self) -> Self:
+        if self.kind.brings_a_model and not self.driver:
+            raise ValueError(f"kind `{self.kind}` needs a `driver`, a class of the exercise's `lab.py`")
+        return self
 
 
 class InputSpec(_Frozen):
@@ -233,7 +244,7 @@ class Spec(PartSpec):
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
-        if unknown := list(unknown_names(self)):
+        if unknown := list(_unknown_names(self)):
             raise ValueError("; ".join(unknown))
         return self
 
@@ -272,3 +283,50 @@ def read_spec(path: Path) -> Spec:
     except ValidationError as error:
         lines = (f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors())
         raise AuthorError(f"`{path}`: " + "; ".join(lines)) from error
+
+
+def _unknown_names(spec: Spec) -> Iterator[str]:
+    """Yield a sentence for each name that one place of the file gives, another one uses, and that is not there.
+
+    Without this a misspelt constructor argument would be left out in silence, and a case be about something else.
+    """
+    for name, part in {"": spec, **spec.parts}.items():
+        yield from _unknown_in_part(f"part `{name}`: " if name else "", part)
+    for case in spec.cases:
+        yield from (f"case `{case.name}`: {text}" for text in _unknown_in_case(case, spec.part_of(case)))
+
+
+def _unknown_in_part(where: str, part: PartSpec) -> Iterator[str]:
+    entry = part.entry
+    yield from (
+        f"{where}{text}" for text in _unknown("defaults", entry.defaults, (*entry.arguments, *entry.constructor))
+    )
+    if not entry.driver:  # else it may need more than the inputs themselves
+        yield from (f"{where}{text}" for text in _unknown("inputs", part.inputs, entry.arguments))
+
+
+def _unknown_in_case(case: CaseSpec, part: PartSpec) -> Iterator[str]:
+    yield from _unknown("construct", case.constructor, part.entry.constructor)
+    yield from _unknown("inputs", case.inputs, part.inputs)
+    yield from _unknown("draw", case.draw, _drawable(part, case))
+    if not part.entry.driver:
+        yield from _unknown("arguments", case.arguments, part.entry.arguments)
+    for name in case.inputs.keys() & part.inputs.keys():
+        try:
+            type(part.inputs[name]).model_validate({**part.inputs[name].model_dump(), **case.inputs[name]})
+        except ValidationError as error:
+            yield from (f"`inputs.{name}.{'.'.join(map(str, e['loc']))}`: {e['msg']}" for e in error.errors())
+
+
+def _drawable(part: PartSpec, case: CaseSpec) -> list[str]:
+    """Return what a case may draw: arguments, axes, and what others of its sizes are made of."""
+    entry, weights = part.entry, part.weights.values()
+    axes = [axis for one in weights for axis in (one.inputs, one.outputs, one.heads or "")]
+    made_of = [*part.axes, *axes, *(asked for asked in case.draw.values() if isinstance(asked, str))]
+    named = [name for axis in made_of for name in _NAME.findall(axis)]
+    return list(dict.fromkeys([*entry.arguments, *entry.constructor, "...", *named]))
+
+
+def _unknown(option: str, given: Collection[str], known: Collection[str]) -> Iterator[str]:
+    if odd := sorted(set(given) - set(known) - {""}):
+        yield f"`{option}` is {', '.join(odd)}; it must be one of {', '.join(known) or 'nothing'}"

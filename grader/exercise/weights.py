@@ -1,4 +1,4 @@
-"""Draws the values of the contract's weights, whatever kind of weight it is."""
+"""Draws the values of weights: the contract's, of whatever kind, and those that a model of ours begins with."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from grader.box.plan import Holding, Scalar, Weight
 from grader.exercise.drawing import generator, normal, shape_of, size_of
@@ -79,3 +79,29 @@ def _lstm(name: str, entry: WeightSpec, draw: _Draw) -> Iterator[Weight]:
 
 
 _KINDS = {"projection": _projection, "table": _table, "norm": _norm, "lstm": _lstm}
+
+
+# ---- a model of ours
+
+
+def initial_weights(model: nn.Module, draw: torch.Generator, prefix: str = "") -> tuple[Weight, ...]:
+    """Return fresh values for every parameter of `model`, in float64, under `prefix` and its own name.
+
+    Embeddings are standard normal, other matrices have the variance 1 / (3 inputs) of PyTorch's own linear layers,
+    biases are 0 and what a norm multiplies with is 1.
+    """
+    return tuple(
+        Weight(f"{prefix}{name}.{leaf}".replace("..", "."), _initial_value(part, value, draw), holding=Holding.EXACT)
+        for name, part in model.named_modules()
+        for leaf, value in part.named_parameters(recurse=False)
+    )
+
+
+def _initial_value(part: nn.Module, value: Tensor, draw: torch.Generator) -> Tensor:
+    shape = tuple(value.shape)
+    if isinstance(part, nn.Embedding):
+        return normal(shape, draw)
+    if len(shape) > 1:
+        return normal(shape, draw) / math.sqrt(3 * shape[-1])
+    gain = isinstance(part, nn.LayerNorm) and value is part.weight
+    return torch.full(shape, float(gain), dtype=torch.float64)

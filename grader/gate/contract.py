@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from grader.box.kinds import Kind, Scalar
+from grader.box.kinds import Scalar
 from grader.box.plan import Plan
 from grader.checks.evidence import Trait, base_call, calling
 from grader.checks.registry import check_of
@@ -28,7 +28,6 @@ from grader.judge.grade import observe_reference
 
 MISTAKES_AT_LEAST = 8
 SEEDS = 200  # for which drawn sizes are tried
-_OURS = frozenset({Kind.TRAIN, Kind.HOOKS})  # their constructor is that of a model of ours
 _ABSENT = "none"
 _OR_EXCUSE = "or say under `[exempt]` why that cannot matter"
 
@@ -121,7 +120,7 @@ def unvaried(spec: Spec) -> Iterator[str]:
 
 def _untried_of(spec: Spec, name: str, part: PartSpec) -> Iterator[_Untried]:
     """Yield what the cases of a part leave untried."""
-    if part.entry.kind in _OURS:
+    if part.entry.kind.brings_a_model:  # the constructor is that model's
         return
     paid = (check for check in spec.checks if check.points and Trait.REFUSES not in check_of(check).traits)
     scored = {case for check in paid for case in check.cases}

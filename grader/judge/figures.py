@@ -14,9 +14,9 @@ import torch
 from torch import Tensor
 
 from grader.box.keys import call_name, output_key
-from grader.box.models import PAD
 from grader.box.observations import LOSSES, CallSeen, Presence
 from grader.box.plan import Call, TensorSpec
+from grader.box.train import PAD
 from grader.checks.compare import hides
 from grader.checks.evidence import Evidence, Item, Trait, magnitude, scale_of
 from grader.checks.gradients import gradient_slots

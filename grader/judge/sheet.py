@@ -62,7 +62,7 @@ def of_cases(spec: Spec, cases: Mapping[str, Case]) -> Sheet:
 
 
 def _entry(spec: EntrySpec) -> Entry:
-    return Entry(spec.name, spec.kind, spec.arguments, spec.constructor, dict(spec.defaults))
+    return Entry(spec.name, spec.kind, spec.arguments, spec.constructor, dict(spec.defaults), spec.driver)
 
 
 def _builds(wanted: Iterable[tuple[Item, Work]], calls: tuple[Call, ...]) -> tuple[Build, ...]:

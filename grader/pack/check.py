@@ -1,4 +1,4 @@
-"""Checks an answer against a pack; this module, and what it imports, is what a pack brings of the grader.
+"""Checks an answer against a pack, for pytest in its folder.
 
 A pack keeps of an exercise its `exercise.toml`, and in the forms in which they travel anyway its cases, as a plan, and
 what the reference gave, as frames. The plan of the checks is not kept: the same cases give the same plan again.
@@ -132,7 +132,7 @@ def read_pack(folder: Path) -> Pack:
         sheet = of_cases(spec, read_cases(spec, files[CASES], manifest.seed))
         expected, rounded = (Observations.of(FrameReader(sheet.plan).feed(files[name])) for name in (EXPECTED, ROUNDED))
     except BadAnswer as error:
-        raise Damaged(f"this pack does not fit together ({error}); ask for another one") from error
+        raise Damaged(f"this pack does not fit the grader ({error}); install its `requirements.txt`") from error
     return Pack(manifest, spec, sheet, expected, rounded)
 
 

@@ -30,7 +30,7 @@ class Count(nn.Module):
 
 
 def _run(source: str, chunks: Sequence[int] | None) -> CallSeen:
-    entry = Entry("Count", Kind.DECODE, ("x", "cache"))
+    entry = Entry("Count", Kind.MODULE, ("x", "cache"), driver="kv_cache.Decode")
     arguments = {"x": _X, "chunks": None if chunks is None else torch.tensor(chunks)}
     call = Call("one/base", "Count", arguments, (TensorSpec("output:output", ("batch", "time", "dim"), (1, 4, 3)),))
     plan = Plan(entry, (Build("Count", {}),), (call,))

@@ -46,7 +46,7 @@ def _of_dtype(key: str, dtype: torch.dtype) -> CallSeen:
     return _instead(key, Seen(Presence.TENSOR, torch.zeros(shape, dtype=dtype), shape, str(dtype)[6:]))
 
 
-_MODEL = replace(_PLAN, entry=Entry("hook", Kind.HOOKS, ("x",)))
+_MODEL = replace(_PLAN, entry=Entry("hook", Kind.INSPECT, ("x",)))
 _WITHOUT = _without_weights()
 _REFUSING = _without_weights(must_raise=True)
 _IN_PARTS = replace(_PLAN, builds=(Build("d_in=3", {}, (Weight("encoder.W_query", numbers(3, 2)),)),))

@@ -11,7 +11,7 @@ from grader.box.run import Limits, Run
 from grader.box.wire.job import decode_job, encode_job
 
 TOKENS = torch.tensor([[3, 1, 4], [1, 5, 2]])
-SIZES = {"model": "reader", "vocab_size": 7, "width": 6, "num_heads": 3, "num_layers": 2, "time": 5}
+SIZES = {"vocab_size": 7, "width": 6, "num_heads": 3, "num_layers": 2, "time": 5}
 LOOK = "def look(model, tokens):\n"
 NAME = "def name(weights):\n    return ['odd'] * len(weights)\n"
 LEFT = tuple(
@@ -22,8 +22,8 @@ FOUND = (TensorSpec("output:weights", (), (2, 2, 3, 3, 3)), TensorSpec("output:l
 
 def plan(outputs: tuple[TensorSpec, ...] = FOUND) -> Plan:
     """Return a plan with a function that looks into a model, and one that names things."""
-    look = Entry("look", Kind.HOOKS, ("model", "tokens"), tuple(SIZES))
-    parts = {"names": Entry("name", Kind.NAMES, ("weights",))}
+    look = Entry("look", Kind.INSPECT, ("model", "tokens"), tuple(SIZES), driver="attention_patterns.Hooks")
+    parts = {"names": Entry("name", Kind.FUNCTION, ("weights",), driver="attention_patterns.Names")}
     arguments = {"weights": torch.zeros(2, 3, 3, dtype=torch.float64), "names": "even odd"}
     calls = (
         Call("model/base", "reader", {"tokens": TOKENS}, outputs),

@@ -10,13 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from grader.box.drivers import carried
-from grader.box.drivers.train import Learner
 from grader.box.inline import InlineBox, observe_all
 from grader.box.keys import call_name, case_of
-from grader.box.models import PAD
 from grader.box.observations import CallSeen, Observations, Presence, Seen
 from grader.box.plan import Call, Plan, TensorSpec
 from grader.box.run import Ending, Run
+from grader.box.train import PAD, Learner
 from grader.box.wire.job import encode_job
 from grader.checks.evidence import Evidence, Item
 from grader.checks.finding import Finding, Verdict

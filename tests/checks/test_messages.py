@@ -19,8 +19,8 @@ from torch import Tensor
 
 from grader.box.inline import InlineBox
 from grader.box.keys import variant_of
-from grader.box.models import PAD
 from grader.box.run import Limits
+from grader.box.train import PAD
 from grader.checks.learning import tensor, training_calls
 from grader.checks.registry import checks
 from grader.exercise.catalog import ROOT, Exercise, read_exercise

@@ -19,13 +19,13 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from grader.box.drivers import model
-from grader.box.drivers.transfer import LinearAttention, ParameterAttention
 from grader.box.kinds import Kind
 from grader.box.observe import default_dtype
 from grader.box.plan import FUNCTIONS, Function
 from grader.exercise.catalog import ROOT, Catalog
 from grader.exercise.inputs import Case
+from grader.exercise.labs.attention_patterns.lab import Reader
+from grader.exercise.labs.weight_transfer.lab import LinearAttention, ParameterAttention
 from grader.exercise.spec import PartSpec
 from grader.pages.render import solutions_view
 from grader.store.standings import FULL
@@ -138,16 +138,16 @@ def moved(value: Any, device: str, dtype: torch.dtype) -> Any:
 
 def ready(part: PartSpec, case: Case, namespace: Mapping[str, Any], device: str, dtype: torch.dtype) -> Any:
     """Return the call of an entry point, by the names of the statement, with all that it is given on one device."""
-    entry, kind = namespace[part.entry.name], part.entry.kind
+    entry, driver = namespace[part.entry.name], part.entry.driver
     given = {name: moved(value, device, dtype) for name, value in case.arguments.items() if name != "names"}
-    sizes = dict(case.construct)
-    if kind is Kind.TRANSFER:
+    sizes: dict[str, Any] = {**case.construct}
+    if driver == "weight_transfer.Transfer":
         pair = [make(**sizes).to(device, dtype) for make in (LinearAttention, ParameterAttention)]
         return lambda: (entry(source=pair[0], target=pair[1]), list(pair[1].parameters())), []
-    if kind is Kind.HOOKS:
-        looked_into = model(str(sizes.pop("model")))(**sizes).to(device, dtype)
+    if driver == "attention_patterns.Hooks":
+        looked_into = Reader(**sizes).to(device, dtype)
         return lambda: entry(model=looked_into, tokens=given["tokens"]), [given["tokens"]]
-    if kind is Kind.DECODE:
+    if driver == "kv_cache.Decode":
         module = entry(**sizes).to(device, dtype)
         return lambda: decoded(module, given["x"], case.arguments["chunks"]), [given["x"]]
     if isinstance(entry, type):
@@ -292,7 +292,7 @@ def test_a_way_keeps_the_dtype_and_the_arguments(id: str, name: str, default: st
             floating = case.construct or any(tensor.is_floating_point() for tensor in given)
             assert set(results) <= {getattr(torch, dtype if floating else default)}, case.name
             assert all(torch.equal(*pair) for pair in zip(given, before, strict=True)), case.name
-            assert isinstance(returned, tuple) or len(part.returns) == 1 or part.entry.kind is Kind.HOOKS, case.name
+            assert isinstance(returned, tuple) or len(part.returns) == 1 or part.entry.kind is Kind.INSPECT, case.name
 
 
 @pytest.mark.parametrize("name", CHOSEN["rotary_encoding"])

@@ -9,7 +9,7 @@ import pytest
 
 from grader.box.inline import InlineBox
 from grader.exercise.catalog import Catalog
-from grader.exercise.patchable import PatchableReference
+from grader.exercise.mistakes import PatchableReference
 from grader.judge.grade import grade
 from grader.judge.report import Report
 

@@ -5,7 +5,7 @@ import torch
 from safetensors.torch import load_file
 
 from exercises.attention_patterns.train import JOBS, PLACE, SIZES
-from grader.box.drivers.hooks import Reader
+from grader.exercise.labs.attention_patterns.lab import Reader
 from reference.attention_patterns import classify_heads, extract_attention
 
 

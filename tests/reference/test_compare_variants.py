@@ -7,7 +7,7 @@ from torch.nn import functional as F
 
 from exercises.compare_variants.inputs import alignment, translate
 from grader.box.plan import Entry, Kind
-from grader.box.translator import Translator
+from grader.exercise.labs.compare_variants.lab import Translator
 from reference.compare_variants import AdditiveAttention, MultiplicativeAttention, scaled_dot_product_attention
 
 STATE = ("encoder_outputs", "decoder_hidden")

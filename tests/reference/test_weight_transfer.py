@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from grader.box.drivers.transfer import LinearAttention, ParameterAttention
+from grader.exercise.labs.weight_transfer.lab import LinearAttention, ParameterAttention
 from reference.weight_transfer import transfer_weights
 
 _WIDTHS = (5, 3)

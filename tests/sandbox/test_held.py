@@ -24,11 +24,12 @@ import pytest
 
 from grader import box
 from grader.box import loading
-from grader.box.drivers import TRAVELLING
+from grader.box.drivers import LABS
 from grader.box.observe import observe
 from grader.box.plan import Plan
 from grader.box.run import Ending, Run
 from grader.box.wire.answer import Packer
+from grader.exercise import ROOT
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.cheats import LIMITS, plan
 
@@ -126,10 +127,12 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 def looked_up() -> set[Place]:
     """Return every name of a library or of Python that a function of the box looks up, by its bytecode."""
-    for module in (*(f"grader.box.{one.name}" for one in iter_modules(box.__path__)), *TRAVELLING):
+    modules = [f"grader.box.{one.name}" for one in iter_modules(box.__path__)]
+    modules += [f"{LABS}.{path.parent.name}.lab" for path in ROOT.glob("exercises/*/lab.py")]
+    for module in modules:
         importlib.import_module(module)
     functions = [one for one in gc.get_objects() if type(one) is types.FunctionType]
-    ours = [one for one in functions if str(one.__globals__.get("__name__")).startswith("grader.box.")]
+    ours = [one for one in functions if str(one.__globals__.get("__name__")).startswith(("grader.box.", LABS))]
     return {place for one in ours for code in _codes(one.__code__) for place in _chains(code, one.__globals__)}
 
 
@@ -173,7 +176,7 @@ def _is_ours(frame: types.FrameType | None) -> bool:
         home = str(frame.f_globals.get("__name__", ""))
         if home == "submission":
             return False
-        if home.startswith("grader.box."):
+        if home.startswith(("grader.box.", LABS)):
             return True
         frame = frame.f_back
     return False
@@ -269,7 +272,8 @@ def test_what_our_code_looks_up_in_a_library_stands_in_it_as_a_name() -> None:
     """A copy of a library holds the names that our code has after a dot; others come from the library itself."""
     looked_up()  # imports all of them
     before = ("grader.box.held", "grader.box.traps")  # these look into all of a library, before there is a copy of it
-    ours = [one for name, one in sys.modules.items() if name.startswith("grader.box.") and not name.startswith(before)]
+    names = [name for name in sys.modules if name.startswith(("grader.box.", LABS)) and not name.startswith(before)]
+    ours = [sys.modules[name] for name in names if getattr(sys.modules[name], "__file__", None)]
     unseen = [f"{one.__name__}, line {node.lineno}" for one in ours for node in _by_other_means(one)]
 
     direct = {f"grader.box.{one.name}" for one in iter_modules(box.__path__)} - set(before)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from grader.box.drivers import DRIVERS, MODELS, TRAVELLING, carried
+from grader.box.drivers import LABS, carried
 from grader.box.run import Limits
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.inputs import Case
@@ -79,31 +78,22 @@ def test_nothing_that_travels_with_a_job_answers_its_exercise(catalog: Catalog, 
     assert earns(catalog, sandbox, name, [name]) == []
 
 
-def test_a_job_carries_no_more_than_its_plan_needs(catalog: Catalog) -> None:
-    """Ordinary exercises carry nothing; the attention of a model that is looked into is in that lab's jobs alone."""
-    carries = {name: set(carried(draw_up(catalog[name], 3).plan.training())) for name in catalog}
+def test_a_job_carries_its_own_lab_and_no_other(catalog: Catalog) -> None:
+    """With what labs share before it, where it imports that; ordinary exercises carry nothing."""
+    carries = {name: tuple(carried(draw_up(catalog[name], 3).plan.training())) for name in catalog}
 
-    assert {name for name, modules in carries.items() if modules} == {
-        "weight_transfer", "kv_cache", "copy_task", "attention_patterns", "compare_variants",
-    }  # fmt: skip
-    assert [name for name, modules in carries.items() if "grader.box.drivers.hooks" in modules] == [
-        "attention_patterns"
-    ]
-    assert carries["compare_variants"] == {"grader.box.models", "grader.box.drivers.train", "grader.box.translator"}
-
-
-def test_what_travels_comes_after_what_it_imports() -> None:
-    """Each module that travels names those that it imports and that travel as well; the process itself has the rest."""
-    for name, before in TRAVELLING.items():
-        tree = ast.parse(carried_source(name))
-        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
-        assert imported & set(TRAVELLING) == set(before), name
-    homes = {place.rpartition(".")[0] for place in (*DRIVERS.values(), *MODELS.values())}
-    assert homes - set(TRAVELLING) == {"grader.box.drivers"}
+    assert {name: modules for name, modules in carries.items() if modules} == {
+        "weight_transfer": ("grader.box.snapshot", f"{LABS}.weight_transfer.lab"),
+        "kv_cache": (f"{LABS}.kv_cache.lab",),
+        "copy_task": ("grader.box.train", f"{LABS}.copy_task.lab"),
+        "attention_patterns": ("grader.box.snapshot", f"{LABS}.attention_patterns.lab"),
+        "compare_variants": ("grader.box.train", f"{LABS}.compare_variants.lab"),
+    }
 
 
-def carried_source(name: str) -> str:
-    """Return the text of a module that travels."""
-    from grader.box.drivers import _source
-
-    return _source(name)
+def test_a_lab_imports_the_box_alone(catalog: Catalog) -> None:
+    """What else it imported would not be in the process that runs submissions, or would know an answer there."""
+    for name in catalog:
+        source = "\n".join(carried(draw_up(catalog[name], 3).plan.training()).values())
+        ours = re.findall(r"^ *(?:from|import) (grader\S*)", source, re.MULTILINE)
+        assert [one for one in ours if not one.startswith(("grader.box.", "grader.errors"))] == [], name

@@ -29,12 +29,12 @@ _CHUNK = 1 << 16  # bytes
 
 def main(job: int, result: int) -> None:
     """Read a job from descriptor `job` up to its end, run it, and write its frames to descriptor `result`."""
-    plan, source = _receive(job)
+    plan, source, arrived = _receive(job)
     hold()  # done by now in a fork of the zygote; a search through objects is trapped in a moment
     outlet = _Outlet(result, plan)
     trap_log = TrapLog(outlet.send)
     traps.install(plan.forbidden, trap_log.record, trap_log.notice)
-    _withdraw(drivers.TRAVELLING)
+    _withdraw(arrived)
 
     def load() -> Mapping[str, Any]:
         if any(call.max_elements for call in plan.calls):
@@ -53,13 +53,13 @@ def main(job: int, result: int) -> None:
     outlet.end()
 
 
-def _receive(descriptor: int) -> tuple[Plan, str]:
-    """Return the plan and the submission; what the plan needs of ours is loaded then, and the job is gone."""
+def _receive(descriptor: int) -> tuple[Plan, str, tuple[str, ...]]:
+    """Return the plan, the submission, and what arrived of ours: it is loaded then, and the job is gone."""
     job = open_job(_read_all(descriptor))
     os.close(descriptor)  # it could be read once more, from its beginning
     install(job.modules)
     drivers.prepare(job.plan)
-    return job.plan, job.source
+    return job.plan, job.source, tuple(job.modules)
 
 
 def install(modules: Mapping[str, str]) -> None:

@@ -4,4 +4,4 @@ Expected: error ModuleNotFoundError
 Stopped by: clean start
 """
 
-from grader.box.drivers.transfer import ParameterAttention as SelfAttention
+from grader.exercise.labs.weight_transfer.lab import ParameterAttention as SelfAttention

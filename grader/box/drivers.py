@@ -1,18 +1,21 @@
-"""How an entry point is driven: one driver a kind, one file a driver, and never an exercise's name.
+"""How an entry point is driven: the plain drivers, and where an exercise's own one comes from.
 
 A driver turns what a submission defines into something that can be called (`construct`), and calls it (`run`). What
 `run` returns is taken for the outputs of the contract, in their order; gradients flow back through it.
 
-Some drivers, and the models that they put a submission into, hold code that would answer another exercise. So only the
-plain ones are part of the process that runs submissions. Each job brings the source of what else it needs (`carried`),
-and the child executes that before the submission is loaded. Elsewhere they are imported.
+An exercise's own driver, and the models that it puts a submission into, lie in its `lab.py` and hold code that may
+answer another exercise. So a lab is no part of the process that runs submissions. Each job brings the source of the lab
+that its plan names and of what that imports (`carried`), and the child executes it before the submission is loaded.
+Elsewhere it is imported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import ast
+from collections.abc import Callable, Mapping
 from functools import cache
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -23,55 +26,28 @@ from grader.box.kinds import Kind
 from grader.box.plan import Build, Call, Entry, Plan
 from grader.errors import GraderFault
 
-# By the place of their class, and not by the class, so that none is imported where nobody asks for it.
-DRIVERS: Mapping[Kind, str] = {
-    Kind.FUNCTION: "grader.box.drivers.PlainFunction",
-    Kind.MODULE: "grader.box.drivers.PlainModule",
-    Kind.DECODE: "grader.box.drivers.decode.Decode",
-    Kind.TRAIN: "grader.box.drivers.train.Train",
-    Kind.HOOKS: "grader.box.drivers.hooks.Hooks",
-    Kind.NAMES: "grader.box.drivers.hooks.NamesDriver",
-    Kind.TRANSFER: "grader.box.drivers.transfer.Transfer",
-}
-MODELS: Mapping[str, str] = {
-    "copier": "grader.box.copier.Copier",
-    "translator": "grader.box.translator.Translator",
-    "reader": "grader.box.drivers.hooks.Reader",
-}
-# The modules that travel with a job, each with those that it imports of the others.
-TRAVELLING: Mapping[str, tuple[str, ...]] = {
-    "grader.box.models": (),
-    "grader.box.snapshot": (),
-    "grader.box.drivers.decode": (),
-    "grader.box.drivers.train": ("grader.box.models",),
-    "grader.box.drivers.hooks": ("grader.box.snapshot",),
-    "grader.box.drivers.transfer": ("grader.box.snapshot",),
-    "grader.box.copier": ("grader.box.models",),
-    "grader.box.translator": ("grader.box.models",),
-}
-_ROOT = Path(__file__).resolve().parents[3]
+LABS = "grader.exercise.labs"
+TRAVELLING = ("grader.box.snapshot", "grader.box.train")  # what labs share; it is loaded where a lab is, and only there
 
 
 @cache  # so that a child needs no import any more once its submission runs
-def driver(kind: Kind) -> Driver:
-    """Return the driver of `kind`."""
-    made: Driver = _found(DRIVERS[kind])()
+def _driver(kind: Kind, name: str) -> Driver:
+    if not name:
+        return PlainModule() if kind is Kind.MODULE else PlainFunction()
+    exercise, _, wanted = name.partition(".")
+    made: Driver = getattr(import_module(f"{LABS}.{exercise}.lab"), wanted)()
     return made
 
 
-@cache  # as above
-def model(name: str) -> Callable[..., Any]:
-    """Return the class of the model called `name`."""
-    made: Callable[..., Any] = _found(MODELS[name])
-    return made
+def driver(entry: Entry) -> Driver:
+    """Return what drives an entry point."""
+    return _driver(entry.kind, entry.driver)
 
 
 def prepare(plan: Plan) -> None:
     """Import all that `plan` needs: later nothing of ours can be imported."""
-    for kind in _kinds(plan):
-        driver(kind)
-    for name in _models(plan):
-        model(name)
+    for entry in (plan.entry, *plan.parts.values()):
+        driver(entry)
 
 
 def carried(plan: Plan) -> dict[str, str]:
@@ -83,28 +59,21 @@ def carried(plan: Plan) -> dict[str, str]:
     held_out = {call.held_out for call in plan.calls if plan.contract(call.part).kind.trains}
     if len(held_out) > 1:
         raise GraderFault("a job that trains must not hold the sequences that are held out")
-    places = (*(DRIVERS[kind] for kind in _kinds(plan)), *(MODELS[name] for name in _models(plan)))
-    modules = [place.rpartition(".")[0] for place in places]
-    needed = (name for module in modules if module in TRAVELLING for name in (*TRAVELLING[module], module))
-    return {name: _source(name) for name in dict.fromkeys(needed)}
+    names = (entry.driver.partition(".")[0] for entry in (plan.entry, *plan.parts.values()) if entry.driver)
+    return {name: text for lab in names for name, text in _sources(f"{LABS}.{lab}.lab").items()}
 
 
-def _kinds(plan: Plan) -> Iterable[Kind]:
-    return dict.fromkeys(entry.kind for entry in (plan.entry, *plan.parts.values()))
-
-
-def _models(plan: Plan) -> Iterable[str]:
-    wanted = (build for build in plan.builds if plan.contract(build.part).kind.brings_a_model)
-    return dict.fromkeys(str(build.arguments["model"]) for build in wanted)
-
-
-def _found(place: str) -> Any:
-    module, _, name = place.rpartition(".")
-    return getattr(import_module(module), name)
-
-
-def _source(module: str) -> str:
-    return _ROOT.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+@cache
+def _sources(module: str) -> Mapping[str, str]:
+    """Return the source of a module that travels, after those that it imports and that travel as well, by name."""
+    spec = find_spec(module)
+    assert spec is not None, f"there is no {module}"
+    assert spec.origin is not None
+    text, found = Path(spec.origin).read_text(encoding="utf-8"), dict[str, str]()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.ImportFrom) and node.module in TRAVELLING:
+            found |= _sources(node.module)
+    return {**found, module: text}
 
 
 class Driver(Protocol):

@@ -6,14 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import ClassVar
 
-from grader.box.drivers.hooks import NAMES
 from grader.box.keys import call_name, output_key
-from grader.box.kinds import LEFT
 from grader.box.plan import TensorSpec
 from grader.checks.compare import named
 from grader.checks.evidence import Evidence, Item, Options, Work, base_call
 from grader.checks.finding import PASSED, Finding, failed
 from grader.checks.registry import check
+from grader.exercise.labs.attention_patterns.lab import LEFT, NAMES
 from grader.exercise.spec import Dimension
 
 _LEFT: Mapping[str, str] = {

@@ -1,7 +1,6 @@
-"""Hands a model of ours to a function that looks into it, and notes what is left behind in the model.
+"""Hands a small model to a function that looks into it, and notes what is left behind in the model.
 
-The function that names what it finds is driven here as well, and the small model that attends by itself is here: only
-the jobs of exercises that look into it bring it into the sandbox, since to others its attention would be an answer.
+The function that names what it finds is driven here as well.
 """
 
 from __future__ import annotations
@@ -15,14 +14,14 @@ from torch import Tensor, allclose, equal, int64, is_grad_enabled, nn, no_grad, 
 
 from grader.box.binding.arguments import call_with
 from grader.box.drivers import PlainFunction
-from grader.box.drivers import model as model_called
-from grader.box.kinds import LEFT
 from grader.box.plan import Build, Call, Entry
 from grader.box.pristine import pristine
 from grader.box.snapshot import Snapshot, one_step
 from grader.errors import ArgumentMismatch
 
-# By name, so that what is counted does not depend on what a submission puts in their place in torch.
+# What torch gives is imported by name, so that what is counted does not depend on what a submission puts in its place.
+LEFT = ("hooks", "parameters", "modes", "gradients", "frozen")  # counts of what was left behind in the model
+NAMES = "names"  # the argument that is not handed over: the names that there are, with spaces between
 
 
 class Subject(nn.Module):
@@ -36,7 +35,7 @@ class Subject(nn.Module):
 class Hooks:
     """Calls the entry point with a model and the case's other arguments; it gives back a list, one tensor a layer.
 
-    The build's arguments name the `model` and give its sizes. What comes out are the tensors, stacked, and what the
+    The build's arguments give the model's sizes. What comes out are the tensors, stacked, and what the
     model says of the last argument afterwards; or else the counts `LEFT` of what was left behind: whatever a `Snapshot`
     finds in the model (or one where only a step of training shows something), parameters with other values,
     modules in another mode and settings of torch, parameters with a `.grad`, and frozen ones (one more for gradients
@@ -48,8 +47,8 @@ class Hooks:
 
     def construct(self, found: Any, build: Build, contract: Entry) -> Any:
         """Build the model."""
-        sizes = dict(build.arguments)
-        return Subject(found, model_called(str(sizes.pop("model")))(**sizes))
+        sizes: dict[str, Any] = {**build.arguments}
+        return Subject(found, Reader(**sizes))
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:
         """Let the function look, then look at the model; what is left behind is counted in both modes."""
@@ -137,10 +136,7 @@ def stacked(result: Any, contract: Entry) -> Tensor:
     return stack(tuple(result))
 
 
-NAMES = "names"  # the argument that is not handed over: the names that there are, with spaces between
-
-
-class NamesDriver(PlainFunction):
+class Names(PlainFunction):
     """Calls the entry point, and turns names into numbers."""
 
     def run(self, subject: Any, handed: Mapping[str, Any], call: Call, contract: Entry) -> Any:

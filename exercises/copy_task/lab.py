@@ -8,8 +8,8 @@ from torch import Tensor, argmax, cat, full_like, nn, no_grad, ones
 from torch import bool as boolean
 from torch.nn.functional import cross_entropy
 
-from grader.box.models import BEGIN, PAD, Attend, attending
 from grader.box.plan import Entry
+from grader.box.train import BEGIN, PAD, Attend, Train, attending
 
 
 class Heads(nn.Module):
@@ -73,3 +73,9 @@ class Copier(nn.Module):
     def _embed(self, tokens: Tensor) -> Tensor:
         embedded: Tensor = self.embedding(tokens) + self.position.weight[: tokens.shape[1]]
         return embedded
+
+
+class Copying(Train):
+    """Trains the copier around the submission."""
+
+    model = Copier

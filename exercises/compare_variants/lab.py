@@ -8,8 +8,8 @@ from torch import Tensor, argmax, cat, full_like, nn, no_grad, tanh
 from torch.nn.functional import cross_entropy
 
 from grader.box.binding.arguments import call_with
-from grader.box.models import BEGIN, PAD, attending, fitting, two
 from grader.box.plan import Entry
+from grader.box.train import BEGIN, PAD, Train, attending, fitting, two
 
 
 class Products(nn.Module):
@@ -113,3 +113,9 @@ class Translator(nn.Module):
             logits, weights = self(source, said)
             said = cat([said, argmax(logits[:, -1:], dim=-1)], dim=1)
         return said[:, 1:], weights
+
+
+class Translating(Train):
+    """Trains the translator around the submission."""
+
+    model = Translator
