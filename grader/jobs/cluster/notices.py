@@ -20,7 +20,7 @@ from grader.jobs.messages import Advanced, Message, decoded, encoded
 LOG = logging.getLogger(__name__)
 CHANNEL = "grader"
 LONGEST = 7999  # bytes that a notice may have
-LISTEN_SECONDS = 1.0  # between two looks whether to stop
+LISTEN_SECONDS = 10.0  # between two looks whether to stop; nobody waits for that thread
 REST_SECONDS = 1.0  # after a connection was lost
 
 
@@ -28,7 +28,6 @@ class Notices:
     """Sends and hears notices; each side has a connection of its own, which is opened again where it is lost."""
 
     def __init__(self, url: URL) -> None:
-        """Open nothing yet."""
         self._address = conninfo(url)
         self._telling = threading.Lock()
         self._stop = threading.Event()
