@@ -101,7 +101,6 @@ class RemoteProgress(Live):
     """The progress of a grading process, reported to whoever shows it; steps only every tenth of a second."""
 
     def __init__(self, report: Callable[[Message], bool]) -> None:
-        """Report by `report`."""
         super().__init__()
         self._report = report
         self._telling = threading.Lock()

@@ -55,7 +55,6 @@ Place = Callable[[str, str], Settings]
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """Give the URL of a Postgres."""
     with postgres.served() as url:
         yield url
 
@@ -73,12 +72,10 @@ def place(server: str, tmp_path: Path) -> Place:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def source(request: pytest.FixtureRequest, place: Place) -> Settings:
-    """Give an installation in which people have worked."""
     return worked(place("source", request.param))
 
 
 def worked(settings: Settings) -> Settings:
-    """Fill an installation, and return its settings."""
     with closing(Database(settings.store_url)) as database:
         migrate.upgrade(database)
         fill(database)
@@ -193,7 +190,6 @@ def test_a_restore_that_is_killed_leaves_all_or_nothing(place: Place, run_in: Ru
 
 
 def folder(path: Path) -> Path:
-    """Make a folder with a file in it, and return it."""
     path.mkdir()
     (path / "notes").write_text("mine")
     return path
@@ -317,7 +313,6 @@ def test_what_cannot_be_restored_whole_leaves_nothing(place: Place, run_in: RunI
 
 @pytest.fixture
 def backup(place: Place, run_in: RunIn, tmp_path: Path) -> Path:
-    """Give a backup."""
     assert run_in(worked(place("source", "sqlite")), "backup", tmp_path / "backup.zip")[0] == 0
     return tmp_path / "backup.zip"
 
@@ -463,7 +458,6 @@ def settings(request: pytest.FixtureRequest, server: str, tmp_path: Path, monkey
 
 @pytest.fixture
 def database(settings: Settings) -> Iterator[Database]:
-    """Give its database, in which people have worked."""
     with closing(Database(settings.store_url)) as database:
         migrate.upgrade(database)
         if not database.embedded:
@@ -486,7 +480,6 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Callable[..., Asked]:
 
 
 def status_of(ask: Callable[..., Asked]) -> dict[str, Any]:
-    """Return what `status` tells programs."""
     code, out, err = ask("status", "--json")
     assert (code, err) == (0, "")
     found = json.loads(out)
@@ -589,7 +582,6 @@ def test_a_database_that_is_not_there_is_one_line(ask, monkeypatch, url, code):
 
 
 def unsigned(settings: Settings) -> list[str]:
-    """Return the versions whose grading files an installation would not run."""
     with closing(Database(settings.store_url)) as database, database.read() as session:
         return archive.unsigned(session, known_secret(settings))
 
@@ -603,11 +595,7 @@ def test_a_backup_makes_nobody_run_its_code(place: Place, run_in: RunIn, tmp_pat
     assert run_in(source, "backup", file)[0] == 0
 
     found = {}
-    for name, secret, words in (
-        ("nothing", "", ()),
-        ("trusted", "", ("--trust-files",)),
-        ("the same", SECRET, ()),
-    ):
+    for name, secret, words in (("nothing", "", ()), ("trusted", "", ("--trust-files",)), ("the same", SECRET, ())):
         target = place(name, kind)
         target.data.mkdir(mode=0o700)
         if secret:
@@ -637,7 +625,6 @@ def commands(group: Any, *path: str) -> Iterator[tuple[tuple[str, ...], list[str
 
 
 def schema_of(settings: Settings) -> object:
-    """Return all that a database says of its tables, and their revision."""
     with closing(Database(settings.store_url)) as database, database.read() as session:
         query = (
             "SELECT type, name, sql FROM sqlite_master"

@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
@@ -35,10 +36,6 @@ LOOK_SECONDS, BUSY_LOOK_SECONDS = 0.5, 0.25  # between two looks of the keeper; 
 DRAIN_LOOK_SECONDS = 0.05
 
 
-def _unknown(_exercise: str) -> Versions:
-    return Versions(exercise="", grader="", torch="")
-
-
 class GradingEngine(Queue):
     """Runs the jobs of a database in this process, beside other processes; nothing runs before `run`.
 
@@ -60,12 +57,11 @@ class GradingEngine(Queue):
         grade: Grade,
         *,
         workers: Path,
-        versions: VersionsOf = _unknown,
+        versions: VersionsOf = lambda _: Versions(exercise="", grader="", torch=""),
         live: Live | None = None,
         retries: Retries | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Prepare to grade."""
         super().__init__(database, live or Live(), clock)
         self._grade = grade
         self._versions = versions
@@ -257,32 +253,6 @@ class GradingEngine(Queue):
         return {worker.token for worker in self._running}
 
 
-class WakeUp:
-    """Wakes workers that sleep; a call between a look at the queue and falling asleep counts all the same."""
-
-    def __init__(self) -> None:
-        """Start without a call."""
-        self._changed = threading.Condition()
-        self._calls = 0
-
-    @property
-    def calls(self) -> int:
-        """How often somebody was woken."""
-        return self._calls
-
-    def wake(self, sleepers: int = 1) -> None:
-        """Wake that many of those who sleep."""
-        with self._changed:
-            self._calls += 1
-            self._changed.notify(sleepers)
-
-    def wait(self, calls: int) -> None:
-        """Sleep until there were more calls than `calls`."""
-        with self._changed:
-            if self._calls == calls:
-                self._changed.wait()
-
-
 class EmbeddedEngine(GradingEngine):
     """Runs the jobs of one database file: the table is the queue, threads of this process are the workers.
 
@@ -293,29 +263,31 @@ class EmbeddedEngine(GradingEngine):
     def __init__(self, database: Database, grade: Grade, *, workers: Path, **options: Any) -> None:
         """Prepare to grade; the arguments are those of `GradingEngine`."""
         super().__init__(database, grade, workers=workers, **options)
-        self._wake_ups: dict[str, WakeUp] = {}
+        self._woken: dict[str, threading.Condition] = {}  # by queue
+        self._calls: Counter[str] = Counter()  # so that one between a look at the queue and falling asleep is heard
 
     def wake(self, queue: str) -> None:
         """Wake a worker: something has been put into the queue, here or by another process."""
-        self._wake_up(queue).wake()
+        self._wake_workers(queue, 1)
 
     def _wake_workers(self, queue: str, number: int) -> None:
-        self._wake_up(queue).wake(number)
-
-    def _wake_up(self, queue: str) -> WakeUp:
-        return self._wake_ups.setdefault(queue, WakeUp())
+        if (woken := self._woken.get(queue)) is not None:
+            with woken:
+                self._calls[queue] += 1
+                woken.notify(number)
 
     def _serve(self) -> list[threading.Thread]:
+        self._woken = {worker.queue: threading.Condition() for worker in self._running}
         return [
             threading.Thread(target=self._work, args=(worker,), daemon=True, name="grading worker")
             for worker in self._running
         ]
 
     def _work(self, worker: Worker) -> None:
-        failures, wake_up = 0, self._wake_up(worker.queue)
+        failures, woken = 0, self._woken[worker.queue]
         with closing(worker.lock):
             while not worker.stop.is_set():
-                calls = wake_up.calls
+                calls = self._calls[worker.queue]
                 try:
                     worker.work()
                     failures = 0
@@ -323,8 +295,9 @@ class EmbeddedEngine(GradingEngine):
                     self._rest(worker, fault, failures)
                     failures += 1
                     continue
-                if not worker.stop.is_set():
-                    wake_up.wait(calls)
+                with woken:
+                    if self._calls[worker.queue] == calls and not worker.stop.is_set():
+                        woken.wait()
             worker.work()
 
     def _rest(self, worker: Worker, fault: Exception, failures: int) -> None:

@@ -72,7 +72,6 @@ class LiveTracker:
     """The tracker of one grading under way."""
 
     def __init__(self, live: Live, id: SubmissionId) -> None:
-        """Start at no step."""
         self._live = live
         self._id = id
         self.steps = GradingSteps()
@@ -115,7 +114,6 @@ class Live:
     """The trackers and the watchers of this process; every method may be called from any thread."""
 
     def __init__(self) -> None:
-        """Start with nobody."""
         self._lock = threading.Lock()
         self._trackers: dict[SubmissionId, LiveTracker] = {}
         self._far: dict[SubmissionId, GradingSteps] = {}  # of gradings in other processes
@@ -214,7 +212,6 @@ class Watching:
     """Turns what is stored and what is live into `Watch` values."""
 
     def __init__(self, database: Database, live: Live, *, clock: Callable[[], float] = time.time) -> None:
-        """Watch the submissions of `database`."""
         self._database = database
         self._live = live
         self._clock = clock

@@ -53,7 +53,6 @@ class WorkerProcess:
     """The handle of one grading process."""
 
     def __init__(self, start: Start, place: int) -> None:
-        """Start it; it warms up until `wait` returns."""
         self._warm = False
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self._ours, theirs):
@@ -121,7 +120,6 @@ class RemoteTryouts:
     """
 
     def __init__(self, offer: Callable[[int, Message], bool], processes: Callable[[], Collection[int]]) -> None:
-        """Start with none."""
         self._offer, self._processes = offer, processes
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -165,14 +163,8 @@ class WorkerSupervisor(Queue):
     """
 
     def __init__(
-        self,
-        database: Database,
-        start: Start,
-        processes: int,
-        *,
-        clock: Callable[[], float] = time.time,
+        self, database: Database, start: Start, processes: int, *, clock: Callable[[], float] = time.time
     ) -> None:
-        """Start the first process."""
         super().__init__(database, Live(), clock)
         self._start = start
         self._leaving = threading.Event()

@@ -64,7 +64,6 @@ class Accounts:
         hasher: PasswordHasher | None = None,
         clock: Callable[[], float],
     ) -> None:
-        """Wire the parts."""
         self._database, self._class_code, self._clock = database, class_code, clock
         self._hasher = hasher or PasswordHasher(PASSES, MEMORY_KIB, LANES)
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
@@ -205,16 +204,16 @@ class Accounts:
         check_length(password)
         return self._hash(password)
 
+    def _hash(self, password: str) -> str:
+        with self._hashing:
+            return self._hasher.hash(_plain(password))
+
     def _fits(self, hashed: str, password: str) -> bool:
         try:
             with self._hashing:
                 return self._hasher.verify(hashed, _plain(password))
         except (VerificationError, InvalidHashError):
             return False
-
-    def _hash(self, password: str) -> str:
-        with self._hashing:
-            return self._hasher.hash(_plain(password))
 
 
 class OwnAccount:
@@ -231,7 +230,6 @@ class OwnAccount:
     def __init__(
         self, accounts: Accounts, database: Database, queue: Queue, *, secret: bytes, clock: Callable[[], float]
     ) -> None:
-        """Wire the parts."""
         self._accounts, self._database, self._queue = accounts, database, queue
         self._secret, self._clock = secret, clock
         self._renames = limiters(database, clock)("renames", 5, 3600.0)

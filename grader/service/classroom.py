@@ -39,7 +39,6 @@ class InstructorService:
     """What instructors may read about their class; each method raises `NotAllowed` if it is no instructor who asks."""
 
     def __init__(self, database: Database) -> None:
-        """Read from `database`."""
         self._database = database
 
     def _read(self, asking: User) -> AbstractContextManager[Session]:
@@ -58,10 +57,9 @@ class InstructorService:
             NotAllowed: there is no such student.
         """
         with self._read(user) as session:
-            known = people.student(session, id)
-        if known is None:
-            raise NotAllowed("There is no such student.")
-        return known
+            if (known := people.student(session, id)) is None:
+                raise NotAllowed("There is no such student.")
+            return known
 
     def attempts(self, user: User, student: UserId) -> list[Attempt]:
         """Return a student's submissions, newest first."""
@@ -85,10 +83,9 @@ class InstructorService:
             NotAllowed: the student has no score on it.
         """
         with self._read(user) as session:
-            best = submissions.best_of(session, student, exercise)
-        if best is None:
-            raise NotAllowed("There is no graded attempt of this student at that exercise.")
-        return best
+            if (best := submissions.best_of(session, student, exercise)) is None:
+                raise NotAllowed("There is no graded attempt of this student at that exercise.")
+            return best
 
     def common_mistakes(self, user: User) -> list[CommonMistake]:
         """Return the mistakes that students made, on each exercise those of most students first."""
@@ -106,7 +103,6 @@ class Members:
     """
 
     def __init__(self, accounts: Accounts, database: Database, *, clock: Callable[[], float]) -> None:
-        """Wire the parts."""
         self._accounts, self._database, self._clock = accounts, database, clock
 
     def code(self, asking: User) -> str:
@@ -136,10 +132,9 @@ class Members:
         """
         authorize(asking, Action.MANAGE, Roster())
         with self._database.read() as session:
-            known = people.member(session, id)
-        if known is None:
-            raise NotAllowed(NOBODY)
-        return known
+            if (known := people.member(session, id)) is None:
+                raise NotAllowed(NOBODY)
+            return known
 
     def set_role(self, asking: User, id: UserId, role: Role) -> None:
         """Give a member another role; somebody who has left the class is back in it.

@@ -118,7 +118,6 @@ class NameRegister:
     """
 
     def __init__(self) -> None:
-        """Know no name yet."""
         self._lock = threading.Lock()
         self._looks: dict[str, set[int]] = {}  # whose name looks so
         self._count = self._renames = 0  # names read so far, up to the id of the last one

@@ -36,19 +36,11 @@ class Due:
 
 
 class Drafts:
-    """Stores and returns drafts.
-
-    Args:
-        database: where they are stored.
-        exercises: the names that there are.
-        longest: bytes of a draft; a longer one could not be submitted.
-        clock: gives the seconds since the epoch.
-    """
+    """Stores and returns drafts to the exercises of these names, of at most `longest` bytes."""
 
     def __init__(
         self, database: Database, exercises: Collection[str], *, longest: int, clock: Callable[[], float]
     ) -> None:
-        """Keep nothing yet."""
         self._database, self._exercises, self._longest, self._clock = database, exercises, longest, clock
 
     def keep(self, user: User, exercise: str, source: str, base: float = 0.0) -> Draft:
@@ -88,18 +80,11 @@ class Drafts:
 
 
 class Trail:
-    """Reads attempts.
-
-    Args:
-        database: where they are stored.
-        read: gives a submission to whoever may see it, and to nobody else.
-        clock: gives the seconds since the epoch.
-    """
+    """Reads attempts; `read` gives a submission to whoever may see it, and to nobody else."""
 
     def __init__(
         self, database: Database, read: Callable[[User, SubmissionId], Submission], *, clock: Callable[[], float]
     ) -> None:
-        """Read from `database`."""
         self._database, self._read, self._clock = database, read, clock
 
     def practice(self, user: User) -> list[Due]:

@@ -67,7 +67,6 @@ class TryoutService:
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Start with none under way."""
         self._exercises, self._tryouts, self._clock = exercises, tryouts, clock
         self._members = limiter("seconds of tries", 60, 2.0)
         self._homes = limiter("seconds of tries of those outside", 240, 1.0)  # a lecture hall may sit behind an address

@@ -22,7 +22,7 @@ import zipfile
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -305,7 +305,11 @@ def _read(line: bytes, columns: list[_Column]) -> list[object]:
         seen = _kind_fault(one, value)
         if not seen and one.kind is int and value is not None and value not in _INTEGERS:
             seen = "an integer of more than 64 bits"
-        if not seen and (one.table, one.name) in _JSON and not _is_json_object(value):
+        if not seen and (one.table, one.name) in _JSON:
+            with suppress(ValueError, RecursionError):
+                if isinstance(json.loads(value), dict):
+                    read.append(value)
+                    continue
             seen = "a text that is no JSON object"
         if seen:
             raise DumpRefused(f"the backup is damaged, or was changed since: {one.refusal(seen)}; take another one")
@@ -317,8 +321,11 @@ def _kind_fault(one: _Column, value: object) -> str:
     """Return in words what a value is instead of one of its column; empty for nothing."""
     if type(value) is not one.kind:
         return "" if value is None and not one.is_needed else _WORDS.get(type(value), "something else")
-    if isinstance(value, str) and not value.isascii() and not _is_utf8(value):
-        return "a text that is no UTF-8"
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return "a text that is no UTF-8"
     return ""
 
 
@@ -382,17 +389,3 @@ def _go_on_counting(part: DumpPart, connection: Connection) -> None:
 
 def _sequence(table: str, connection: Connection) -> str:
     return str(connection.scalar(select(func.pg_get_serial_sequence(table, "id"))))
-
-
-def _is_json_object(value: str) -> bool:
-    try:
-        return isinstance(json.loads(value), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
-def _is_utf8(value: str) -> bool:
-    try:
-        return bool(value.encode())
-    except UnicodeEncodeError:
-        return False

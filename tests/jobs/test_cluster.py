@@ -39,7 +39,6 @@ PutOff = Callable[..., GradingEngine]
 
 
 def all_done(database: Database, number: int = 1) -> Callable[[], bool]:
-    """Return whether so many submissions are graded, as a condition."""
     return lambda: list(states(database).values()) == [State.DONE] * number
 
 
@@ -263,13 +262,10 @@ def put_off(shared: Site) -> PutOff:
 
 
 def find_at_once(report: Report, _cancel: CancelToken) -> Report:
-    """Find the cause."""
     return replace(report, advice=("found",))
 
 
 def is_found(database: Database) -> Callable[[], bool]:
-    """Return whether the cause is stored, as a condition."""
-
     def look() -> bool:
         with database.read() as session:
             found = submissions.get(session, SubmissionId("s1"))

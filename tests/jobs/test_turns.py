@@ -23,7 +23,6 @@ Make = Callable[..., EmbeddedEngine]
 
 @pytest.fixture
 def quick_seconds() -> float:
-    """Give a first try so little time that a test need not wait for long."""
     return 0.05
 
 

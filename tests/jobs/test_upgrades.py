@@ -30,22 +30,17 @@ from tests.jobs.engines import Site, on_postgres
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    """Give a database that several machines share."""
     with postgres.served() as server, on_postgres(server, tmp_path) as site:
         yield site
 
 
 class Fleet:
-    """Machines of two versions; a grading waits until it may go on."""
-
     def __init__(self, site: Site) -> None:
-        """Have none yet."""
         self._site = site
         self.begun: list[str] = []
         self.go_on = threading.Event()
 
     def start(self, version: str) -> GradingEngine:
-        """Start a machine of a version."""
         made_with = Versions(exercise=f"exercise {version}", grader=f"grader {version}", torch="2")
         engine = self._site.machine(self._grade, versions=lambda _: made_with, version=version)
         engine.run({"cpu": 1})

@@ -47,13 +47,11 @@ class Search:
         self._fault = fault
 
     def grade(self, submission: Submission, tracker: Tracker) -> Report:
-        """Return a verdict whose cause is still to be found."""
         report = replace(full_marks(submission, tracker), score=40.0)
         tracker.complete = partial(self._complete, submission.id, report)
         return replace(report, complete=False)
 
     def _complete(self, id: SubmissionId, report: Report, cancel: CancelToken) -> Report:
-        """Wait, and return the report with its cause."""
         self.told.set()
         with cancel.on_cancel(self.go.set):
             assert self.go.wait(20)
@@ -65,7 +63,6 @@ class Search:
 
 
 def stored_report(database: Database) -> Report:
-    """Return the report of the only submission, as it is stored."""
     with database.read() as session:
         found = submissions.get(session, SubmissionId("s1"))
     assert found is not None
@@ -74,7 +71,6 @@ def stored_report(database: Database) -> Report:
 
 
 def count(database: Database, table: type[GradingRow | JobRow | MistakeRow]) -> int:
-    """Count the rows of a table."""
     with database.read() as session:
         return session.scalar(select(func.count()).select_from(table)) or 0
 

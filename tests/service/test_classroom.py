@@ -174,7 +174,6 @@ QUESTIONS: dict[str, Callable[[Service, User, UserId], object]] = {
 
 
 def handed_in(service: Service, id: UserId) -> Submission:
-    """Return a submission of that student's."""
     ada = User(id, "Ada", Role.STUDENT)
     return service.submission(ada, service.unfinished(ada, "softmax") or service.submit(ada, "softmax", "x = 1"))
 

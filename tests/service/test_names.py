@@ -212,7 +212,6 @@ def test_each_name_is_looked_at_once(person: Callable[..., User]) -> None:
 
 
 def store(database: Database, *new: str) -> None:
-    """Put people into the store as another process does."""
     with database.write() as session:
         for name in new:
             people.add(session, name, Role.STUDENT, key=name, password="", now=0.0)

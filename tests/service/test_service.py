@@ -20,12 +20,10 @@ Person = Callable[..., User]
 
 
 async def follow(service: Service, user: User, id: SubmissionId) -> list[Watch]:
-    """Return all that a watcher is told."""
     return [watch async for watch in service.watch(user, id)]
 
 
 def graded(service: Service, user: User, exercise: str = "softmax") -> SubmissionId:
-    """Submit and wait for the verdict."""
     id = service.submit(user, exercise, "x = 1")
     asyncio.run(follow(service, user, id))
     return id

@@ -22,7 +22,6 @@ CODE, PASSWORD = "green-tree", "correct horse"
 
 
 def visit(service: Service, address: str = "192.0.2.1") -> tuple[User, str]:
-    """Return a new visitor, and the token of their session."""
     token = service.accounts.visit(address)
     user = service.user_of(token)
     assert user is not None
@@ -129,7 +128,6 @@ def test_visitors_are_forgotten_after_thirty_days(service: Service, database: Da
 
 
 def add_visitors(database: Database, numbers: range, *, expires: float | None = None) -> None:
-    """Store visitors, with a session that ends then or without any."""
     with database.write() as session:
         for n in numbers:
             session.add(UserRow(id=n, name="", key=f"\nvisitor {n}", password="", created=0.0))

@@ -160,7 +160,6 @@ def services(folder: Path) -> None:
 
 
 def linked(folder: Path) -> None:
-    """Put the database on another disk."""
     (folder.parent / "elsewhere" / "there").touch()
     (folder / NAME).symlink_to("../elsewhere/there")
 
@@ -205,7 +204,6 @@ def into_an_open_folder(folder: Path) -> None:
 
 
 def over_an_open_folder(folder: Path) -> None:
-    """Lead the database over a link in an open folder."""
     for name in ("open", "far"):
         (folder.parent / name).mkdir()
     (folder.parent / "far" / NAME).touch()
@@ -227,7 +225,6 @@ def to_roots_folder(folder: Path) -> None:
 
 
 def shared_group(folder: Path) -> None:
-    """Let a group write that is no user's own."""
     users = {user.pw_name for user in pwd.getpwall()}
     os.chown(folder, 0, next(one.gr_gid for one in grp.getgrall() if one.gr_name not in users))
     folder.chmod(0o775)

@@ -26,14 +26,12 @@ SECRET = "open-sesame"
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """Give the URL of a Postgres."""
     with postgres.served() as url:
         yield url
 
 
 @pytest.fixture
 def database(server: str, request: pytest.FixtureRequest) -> Iterator[Database]:
-    """Give an up-to-date database on it."""
     database = Database(make_database(server, request.node.name[:60]))
     migrate.upgrade(database)
     yield database

@@ -55,7 +55,6 @@ except SettingsError as refusal:
 
 @pytest.fixture
 def open_umask() -> Iterator[None]:
-    """Let everything be made for everybody, as some systems do."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -63,7 +62,6 @@ def open_umask() -> Iterator[None]:
 
 @pytest.fixture
 def public() -> Iterator[Path]:
-    """Give a directory that every user may enter."""
     folder = Path(tempfile.mkdtemp())
     folder.chmod(0o755)
     yield folder
@@ -71,7 +69,6 @@ def public() -> Iterator[Path]:
 
 
 def modes(folder: Path) -> dict[str, int]:
-    """Return the mode of a folder and of all that is in it."""
     return {str(path.relative_to(folder)): stat.S_IMODE(path.stat().st_mode) for path in (folder, *folder.rglob("*"))}
 
 
@@ -86,7 +83,6 @@ def filled(data: Path) -> Database:
 
 
 def opened(data: Path) -> None:
-    """Give everything the modes that it had before they were looked at."""
     data.chmod(0o755)
     for path in data.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o644)

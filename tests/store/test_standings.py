@@ -21,7 +21,6 @@ NEWER = Versions(exercise="v2", grader="g2", torch="3")
 
 
 def cached(database: Database) -> Cached:
-    """Return every line of every cache."""
     with database.read() as session:
         return {
             lines: sorted(tuple(row) for row in session.execute(text(f"SELECT {lines}")))
@@ -30,14 +29,12 @@ def cached(database: Database) -> Cached:
 
 
 def rebuilt(database: Database) -> Cached:
-    """Return the caches after they were made anew."""
     with database.write() as session:
         standings.rebuild(session)
     return cached(database)
 
 
 def drawn(chance: random.Random, exercise: str) -> Report:
-    """Return a report of any kind."""
     names = chance.sample(["late", "scale", "mask"], chance.randint(0, 2))
     return Report(
         exercise=exercise,
@@ -109,8 +106,6 @@ Count = Callable[..., None]
 
 @pytest.fixture
 def count(graded: Callable[..., object]) -> Count:
-    """Give a function that counts an attempt."""
-
     def attempt(user: User, score: float, now: float, *, exercise: str = "e", status: Status = Status.GRADED) -> None:
         report = Report(exercise=exercise, status=status, score=score, seed=1, device="cpu", seconds=0.1)
         graded(user, report, created=now)
@@ -119,7 +114,6 @@ def count(graded: Callable[..., object]) -> Count:
 
 
 def board(database: Database, exercise: str | None) -> list[tuple[int, str, float, int, float, int]]:
-    """Return a board without the people's ids."""
     with database.read() as session:
         lines = standings.leaderboard(session, exercise)
     return [(line.rank, line.name, line.score, line.attempts, line.reached, line.solved) for line in lines]
@@ -197,12 +191,10 @@ def test_a_board_reads_no_submission(database: Database) -> None:
 
 
 def seen(mistake: str, title: str = "Title") -> Diagnosis:
-    """Return a diagnosis."""
     return Diagnosis(mistake, title, "message", certain=True)
 
 
 def report_with(score: float, *diagnosis: Diagnosis) -> Report:
-    """Return a report_with."""
     return Report("softmax", Status.GRADED, score, 1, "cpu", 0.1, diagnosis=diagnosis)
 
 

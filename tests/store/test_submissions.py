@@ -238,7 +238,6 @@ def test_what_points_at_a_row_that_may_be_deleted_is_found_by_an_index() -> None
 
 
 def _steps(database: Database, do: Callable[[Session], None]) -> int:
-    """Return how many steps SQLite takes for a transaction."""
     with database.write() as session:
         raw = session.connection().connection.driver_connection
         taken = []
