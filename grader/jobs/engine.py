@@ -40,13 +40,9 @@ class GradingEngine(Queue):
     """Runs the jobs of a database in this process, beside other processes; nothing runs before `run`.
 
     Args:
-        database: where the submissions are.
         grade: gives the report on one submission; whatever it raises is a fault of ours.
         workers: the directory in which the processes of this machine show each other that they live.
         versions: what submissions are graded with here.
-        live: where watchers hear of what happens.
-        retries: what to do after a fault of ours.
-        clock: gives the seconds since the epoch.
     """
 
     one_each = False  # whether one job of a person is graded at a time on each kind of device
@@ -150,18 +146,10 @@ class GradingEngine(Queue):
 
     def _worker(self, queue: str, jobs: TableJobs) -> Worker:
         return Worker(
-            queue=queue,
-            jobs=jobs,
-            grade=self._grade,
-            versions=self._versions,
-            live=self.live,
-            searches=self._searches[queue],
-            lock=RunLock(self._workers),
-            stop=self._stop,
-            retries=self._retries,
-            turns=self._turns,
+            queue=queue, jobs=jobs, grade=self._grade, versions=self._versions, live=self.live, stop=self._stop,
+            searches=self._searches[queue], lock=RunLock(self._workers), retries=self._retries, turns=self._turns,
             clock=self._clock,
-        )
+        )  # fmt: skip
 
     def _is_open(self, lock: WorkerLock) -> bool:
         """Return whether somebody waits for what the workers still do."""
@@ -296,8 +284,7 @@ class EmbeddedEngine(GradingEngine):
                     failures += 1
                     continue
                 with woken:
-                    if self._calls[worker.queue] == calls and not worker.stop.is_set():
-                        woken.wait()
+                    woken.wait_for(lambda: self._calls[worker.queue] != calls or worker.stop.is_set())  # noqa: B023
             worker.work()
 
     def _rest(self, worker: Worker, fault: Exception, failures: int) -> None:

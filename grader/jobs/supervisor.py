@@ -153,13 +153,9 @@ class RemoteTryouts:
 
 
 class WorkerSupervisor(Queue):
-    """Delivers the jobs of one database file to grading processes; they warm up from now on.
+    """Delivers the jobs of one database file to so many grading processes, which `start` starts.
 
-    Args:
-        database: where the submissions are.
-        start: starts a grading process.
-        processes: how many there are; the others are started once the first one grades.
-        clock: gives the seconds since the epoch.
+    The first one warms up from now on; the others are started once it grades.
     """
 
     def __init__(
@@ -175,13 +171,7 @@ class WorkerSupervisor(Queue):
         self.tryouts = RemoteTryouts(self._offer, lambda: self._processes.keys())
 
     def wait(self) -> Ready:
-        """Return what the first process says of itself, once it is warm.
-
-        Raises:
-            SandboxUnavailable: this machine has no sandbox for strangers' code.
-            AuthorError: an exercise is written wrongly.
-            GraderFault: it did not start.
-        """
+        """Return what the first process says of itself, once it is warm; raises what `WorkerProcess.wait` does."""
         return self._await(self._processes[0])
 
     def wake(self, queue: str) -> None:

@@ -25,13 +25,7 @@ BACK_SECONDS = 60.0  # so far behind the same payer's others stands what was ove
 
 
 class Queue(ABC):
-    """Delivers submissions to workers, as the service sees it; how workers hear of them is each subclass's own.
-
-    Args:
-        database: where the submissions are.
-        live: where watchers hear of what happens.
-        clock: gives the seconds since the epoch.
-    """
+    """Delivers submissions to workers, as the service sees it; how workers hear of them is each subclass's own."""
 
     def __init__(self, database: Database, live: Live, clock: Callable[[], float]) -> None:
         self.live = live

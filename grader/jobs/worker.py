@@ -26,9 +26,9 @@ from typing import TypeVar
 
 from grader.box.cancel import CancelToken
 from grader.errors import Killed, logged_for, record
-from grader.jobs.live import Live, LiveTracker
+from grader.jobs.live import Live
 from grader.jobs.locks import RunLock
-from grader.jobs.queue import Cancelled, Claim, Complete, Grade, Preempted, VersionsOf
+from grader.jobs.queue import Cancelled, Claim, Complete, Grade, Preempted, Tracker, VersionsOf
 from grader.jobs.table import TableJobs
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
@@ -201,7 +201,7 @@ class HeldJob:
     """A job that a worker has since `began`, in seconds since the epoch, and has no verdict on yet."""
 
     claim: Claim
-    tracker: LiveTracker
+    tracker: Tracker
     began: float
 
 

@@ -19,10 +19,9 @@ from grader.jobs.cluster import library
 from grader.jobs.cluster.notices import LONGEST, Notices
 from grader.jobs.cluster.pages import ClusterSupervisor
 from grader.jobs.engine import GradingEngine
-from grader.jobs.live import GradingSteps
 from grader.jobs.locks import machine_in
 from grader.jobs.messages import Advanced, Message, Moved
-from grader.jobs.queue import Claim, Tracker
+from grader.jobs.queue import Claim, GradingSteps, Tracker
 from grader.jobs.table import TableJobs
 from grader.jobs.worker import Search
 from grader.judge.report import Report

@@ -16,6 +16,7 @@ from grader.errors import GraderFault
 from grader.jobs import claims
 from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Tracker
+from grader.jobs.table import TableJobs
 from grader.jobs.worker import KILLED
 from grader.judge.report import CheckResult, Dimension, Report, Status, Verdict
 from grader.store import standings, submissions
@@ -62,6 +63,25 @@ def test_a_submission_is_graded_and_counts(database: Database, engine: Make) -> 
         assert found.report is not None
         assert (found.state, found.report.score) == (State.DONE, 100.0)
         assert standings.best(session, stored.user) == {"softmax": 100.0}
+
+
+def test_a_call_before_falling_asleep_is_heard(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is handed in just after a worker has looked is graded, though nobody looks again for an hour."""
+    monkeypatch.setattr("grader.jobs.engine.LOOK_SECONDS", 3600.0)
+    one, take = engine(), TableJobs.take
+
+    def late(jobs: TableJobs, queue: str, token: str, *, alone: bool) -> claims.Claim | None:
+        claim = take(jobs, queue, token, alone=alone)
+        if not states(database):
+            hand_in(database, one, "s1")
+        return claim
+
+    monkeypatch.setattr(TableJobs, "take", late)
+    one.run({"cpu": 1})
+
+    until(lambda: states(database) == {"s1": State.DONE}, "it is graded")
 
 
 def test_a_rolled_back_transaction_leaves_no_job(database: Database, engine: Make) -> None:
