@@ -22,7 +22,7 @@ import zipfile
 import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -305,11 +305,7 @@ def _read(line: bytes, columns: list[_Column]) -> list[object]:
         seen = _kind_fault(one, value)
         if not seen and one.kind is int and value is not None and value not in _INTEGERS:
             seen = "an integer of more than 64 bits"
-        if not seen and (one.table, one.name) in _JSON:
-            with suppress(ValueError, RecursionError):
-                if isinstance(json.loads(value), dict):
-                    read.append(value)
-                    continue
+        if not seen and (one.table, one.name) in _JSON and not _is_json_object(value):
             seen = "a text that is no JSON object"
         if seen:
             raise DumpRefused(f"the backup is damaged, or was changed since: {one.refusal(seen)}; take another one")
@@ -389,3 +385,10 @@ def _go_on_counting(part: DumpPart, connection: Connection) -> None:
 
 def _sequence(table: str, connection: Connection) -> str:
     return str(connection.scalar(select(func.pg_get_serial_sequence(table, "id"))))
+
+
+def _is_json_object(value: str) -> bool:
+    try:
+        return isinstance(json.loads(value), dict)
+    except (ValueError, RecursionError):
+        return False

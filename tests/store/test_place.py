@@ -23,14 +23,12 @@ from grader.installation import opened
 from grader.settings import Settings, file_url
 from grader.store import private
 from grader.store.engine import Database
-from tests.commands import commands
+from tests.commands import commands_on_data
 from tests.machine import free_port
 
 NOBODY, SERVICE = 65534, 12345
 NAME = "gym.sqlite3"
 ENDS = ("", "-wal", "-shm", "-journal", "-serving")
-LOCAL = {"grade", "doctor", "exercise"}  # commands that touch no database
-ARGUMENTS = {"name": "Ada", "id": "0" * 24, "file": "given.zip", "to": "--to=postgresql://nobody@127.0.0.1:1/none"}
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 # Looks at a place as an ordinary user, who may not enter the project's folder: what is needed is imported before.
 LOOK = """
@@ -82,11 +80,9 @@ def test_every_command_refuses_a_folder_that_others_can_write_to(
     victim.write_bytes(kept)
     victim.chmod(0o644)
     tried = 0
-    for words, command in commands():
-        if words[0] in LOCAL or words == ("worker",):  # which wants a Postgres
+    for words, needed in commands_on_data():
+        if words == ("worker",):  # which wants a Postgres
             continue
-        needed = [ARGUMENTS[one.name] for one in command.params if one.required]
-        needed += ["--password-stdin"] if words == ("user", "add") else []
         for mode in (0o777,) if words == ("serve",) else (0o777, 0o1777, 0o775):
             for leave in (lambda: None, lambda: os.symlink(victim, public / NAME)):
                 for left in list(public.iterdir()):

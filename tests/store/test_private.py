@@ -247,13 +247,6 @@ def test_a_database_elsewhere_is_closed_as_well(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_only_a_file_has_modes() -> None:
-    """A database on a server has none."""
-    urls = ("postgresql://db/gym", "sqlite:////srv/gym.db")
-
-    assert [private.file_of(url) for url in urls] == [None, Path("/srv/gym.db")]
-
-
 @AS_ROOT
 def test_a_folder_that_cannot_be_written_is_told(public: Path) -> None:
     """At the start and in one sentence, instead of what SQLite says of it."""
@@ -373,16 +366,3 @@ def test_a_link_in_the_data_folder_changes_no_mode_elsewhere(tmp_path: Path, nam
     private.secure(data)
 
     assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o755
-
-
-def test_a_database_elsewhere_is_closed_to_others(tmp_path: Path) -> None:
-    """One that is empty yet, and one with tables."""
-    data, elsewhere = tmp_path / "data", tmp_path / "elsewhere.db"
-    for fill in (lambda: None, lambda: filled(tmp_path / "filled").close()):
-        fill()
-        made = tmp_path / "filled" / "attention_gym.sqlite3"
-        elsewhere.write_bytes(made.read_bytes() if made.exists() else b"")
-        elsewhere.chmod(0o644)
-        private.secure(data, elsewhere)
-
-        assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o600

@@ -181,15 +181,6 @@ def test_instructors_are_on_no_board(database: Database, person: Person, count: 
     assert (board(database, "e"), board(database, None)) == ([], [])
 
 
-def test_a_board_reads_no_submission(database: Database) -> None:
-    """The cost of a board does not grow with what was handed in."""
-    query = "SELECT * FROM bests JOIN users ON users.id = bests.user_id WHERE exercise = 'e' ORDER BY score DESC"
-    with database.read() as session:
-        plan = [row.detail for row in session.execute(text(f"EXPLAIN QUERY PLAN {query}"))]
-
-    assert any("ix_bests_board" in step for step in plan), plan
-
-
 def seen(mistake: str, title: str = "Title") -> Diagnosis:
     return Diagnosis(mistake, title, "message", certain=True)
 
@@ -230,12 +221,3 @@ def test_mistakes_are_counted_per_student_and_attempt(database: Database, person
         CommonMistake("softmax", "late", "New", students=2, times=3),
         CommonMistake("softmax", "scale", "Title", students=1, times=1),
     ]
-
-
-def test_an_instructor_is_no_student(database: Database, person: Person) -> None:
-    """Asked for by id, a student is found, an instructor or an unknown id is not."""
-    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
-    with database.read() as session:
-        found = [people.student(session, id) for id in (ada.id, prof.id, 99)]
-
-    assert found == [ada, None, None]
