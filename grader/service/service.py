@@ -71,30 +71,19 @@ class Service:
     What belongs to another person, to all but instructors, is refused as if it were not there (`NotAllowed`).
 
     Args:
-        database: where everything is stored, with its migrations applied.
-        catalog: the exercises.
+        database: up to date.
         queue: delivers what is submitted to be graded.
         tryouts: runs what is only tried.
-        rules: what this installation allows.
         box_name: what the grading runs in, in words; empty until that is known, see `settle`.
-        hasher: makes and checks the hashes of passwords.
-        clock: gives the seconds since the epoch.
         closing: called last at a stop.
     """
 
     def __init__(
         self,
-        database: Database,
-        catalog: Catalog,
-        queue: Queue,
-        *,
-        tryouts: Tryouts,
-        rules: Rules,
-        box_name: str = "",
-        hasher: PasswordHasher | None = None,
-        clock: Callable[[], float] = time.time,
+        database: Database, catalog: Catalog, queue: Queue, *, tryouts: Tryouts, rules: Rules, box_name: str = "",
+        hasher: PasswordHasher | None = None, clock: Callable[[], float] = time.time,
         closing: Callable[[], None] = lambda: None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.catalog, self.box_name = catalog, box_name
         self._database, self._queue, self._closing = database, queue, closing
         self._rules, self._clock, self._drained = rules, clock, False

@@ -197,12 +197,6 @@ def test_an_instructor_sees_what_a_student_has_handed_in(service: Service, perso
     assert [one.user for one in service.instructor.students(prof)] == [ada]
 
 
-def test_there_is_no_such_student(service: Service, person: Person) -> None:
-    """An instructor who asks for somebody unknown is told so."""
-    with pytest.raises(NotAllowed, match="no such student"):
-        service.instructor.student(person("Prof", Role.INSTRUCTOR), UserId(99))
-
-
 def test_a_best_attempt_that_is_not_there_is_told(service: Service, person: Person) -> None:
     """An instructor reads so; a student is told nothing."""
     ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)

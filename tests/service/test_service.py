@@ -122,13 +122,6 @@ def test_nobody_sees_or_touches_what_is_anothers(service: Service, person: Perso
     assert service.submission(ada, id).state is State.QUEUED
 
 
-def test_an_instructor_sees_every_submission(service: Service, person: Person) -> None:
-    """Reading along is what an instructor is for."""
-    id = service.submit(person("Ada"), "softmax", "hers")
-
-    assert service.submission(person("Ida", Role.INSTRUCTOR), id).source == "hers"
-
-
 def test_seeds_differ_and_follow_from_the_secret(service: Service, person: Person) -> None:
     """Each submission has its own seed, which is stored and can be drawn again."""
     seeds = {service.submission(one, service.submit(one, "softmax", "")).seed for one in (person("Ada"), person("Bob"))}
