@@ -12,7 +12,6 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +20,8 @@ import pytest
 
 from grader.exercise.catalog import ROOT
 from grader.pages.server import about_the_code, address_of, is_seen_by_a_person
-from grader.settings import DATABASE, Settings
-from grader.store import keys, migrate, private
-from grader.store.engine import Database
+from grader.settings import Settings
+from grader.store import keys
 from tests.machine import Disk, free_port, small_disk
 from tests.pages.conftest import wait_for
 from tests.store.test_private import read_by_another_user
@@ -33,17 +31,7 @@ CRASHES = f"def softmax(x, dim=-1):\n    {MARK} = 1\n    raise RuntimeError('{MA
 KILLED = f"import os\n{MARK} = 1\nos.kill(os.getpid(), 9)\n"
 # Where libraries put temporary files unless told otherwise; another user of the machine may have taken these names.
 SQUATTED = ("gradio", "torchinductor_root", f"torchinductor_{getpass.getuser()}", "matplotlib", "huggingface")
-REVISIONS = sorted(path.name[:4] for path in migrate.SCRIPTS.glob("versions/0*.py"))
 COMMAND = [sys.executable, "-m", "grader"]
-
-
-@dataclass(frozen=True)
-class Before:
-    """What a command that reads said of the database before the service started, and its revision before and after."""
-
-    said: str
-    revision: str
-    still: str
 
 
 @dataclass
@@ -58,7 +46,6 @@ class Served:
     pid: int
     log: Path
     disk: Disk | None
-    before: Before
 
     def begin(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a command of the command line from a shell that makes everything for everybody."""
@@ -92,7 +79,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[Served]:
-    """Serve an older database on a small disk that everybody may enter, with a umask of 0; let a few people come by."""
+    """Serve on a small disk that everybody may enter, with a umask of 0; let a few people come by."""
     with small_disk() as disk, tempfile.TemporaryDirectory() as place:
         top, port = disk.folder if disk else Path(place), free_port()
         top.chmod(0o755)
@@ -107,13 +94,12 @@ def served() -> Iterator[Served]:
             "ATTENTION_GYM_ALLOW_ONE_WALL": "yes",
             "ATTENTION_GYM_DRAIN_SECONDS": "1",
         }
-        before = _older(environment)
         with (top / "log").open("wb") as log, subprocess.Popen(
             [*COMMAND, "serve"], cwd=ROOT, env=environment, umask=0, stdout=log, stderr=log
         ) as process:  # fmt: skip
             found = Served(
                 f"http://127.0.0.1:{port}", top / "data", top / "tmp", environment, {}, process.pid, top / "log",
-                disk, before,
+                disk,
             )  # fmt: skip
             try:
                 wait_for(lambda: process.poll() is not None or b"Attention Gym is at" in found.log.read_bytes(), 120)
@@ -125,18 +111,6 @@ def served() -> Iterator[Served]:
                 process.terminate()
                 process.wait(60)
             assert list((top / "data" / "temporary").iterdir()) == [], "temporary files go with the service"
-
-
-def _older(environment: dict[str, str]) -> Before:
-    """Make a database of the revision before the newest, and have a command read it."""
-    settings = Settings.from_environment(environment)
-    private.secure(settings.data, private.file_of(settings.store_url))
-    with closing(Database(settings.store_url)) as database:
-        migrate.upgrade(database, REVISIONS[-2])
-        told = subprocess.run(
-            [*COMMAND, "class-code"], cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
-        return Before(told.stderr, REVISIONS[-2], str(migrate.current(database)))
 
 
 def _answers(url: str) -> bool:
@@ -203,17 +177,6 @@ def test_nothing_secret_is_logged_or_on_a_command_line(served: Served) -> None:
     assert "many wrong class codes came from '127.0.0.1'" in log
     assert [what for what, text in served.secrets.items() if text in log] == []
     assert [what for what, text in served.secrets.items() if text in lines] == []
-
-
-def test_a_start_migrates_an_older_database_and_says_so(served: Served) -> None:
-    """A command that reads said that it is older, in a line, and left it as it was; in the copy it still is."""
-    before, newest = served.before, REVISIONS[-1]
-    with closing(Database(f"sqlite:///{served.data / DATABASE}.before-{before.revision}")) as copy:
-        assert migrate.current(copy) == before.revision == before.still
-    with closing(Database(f"sqlite:///{served.data / DATABASE}")) as database:
-        assert migrate.current(database) == newest
-    assert ("older than" in before.said, before.said.count("\n")) == (True, 1)
-    assert f"was at revision {before.revision} and is at {newest} now" in served.log.read_text()
 
 
 def test_a_service_whose_disk_is_full_is_not_ready_until_there_is_room(served: Served) -> None:
