@@ -95,6 +95,12 @@ def read_by_another_user(folder: Path) -> set[str]:
     return set(subprocess.run(command, capture_output=True, text=True, check=True, cwd="/").stdout.split())
 
 
+def refusal_to_a_user(data: Path) -> str:
+    """Return what an ordinary user is told who starts with this data folder."""
+    command = [sys.executable, "-c", START, str(ROOT), str(data)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 def test_all_that_is_made_is_for_its_owner_alone(tmp_path: Path, open_umask: None) -> None:
     """The folder, the database with the files that SQLite puts beside it, secrets and backups; with a umask of 0."""
     data = tmp_path / "new" / "data"
@@ -208,12 +214,10 @@ def test_what_belongs_to_somebody_else_is_refused(
     (data / "secret").chmod(0o644)
     os.chown(data / "secret", file_owner, file_owner)
     os.chown(data, folder_owner, folder_owner)
-    done = subprocess.run(
-        [sys.executable, "-c", START, str(ROOT), str(data)], capture_output=True, text=True, check=True
-    )
+    told = refusal_to_a_user(data)
     private.secure(data)
 
-    assert re.search(wanted, done.stdout + done.stderr)
+    assert re.search(wanted, told)
 
 
 @pytest.mark.parametrize("make", [lambda path: path.touch(), lambda path: path.symlink_to("nowhere")])
@@ -253,12 +257,10 @@ def test_a_folder_that_cannot_be_written_is_told(public: Path) -> None:
     data = public / "data"
     data.mkdir(0o500)
     os.chown(data, 12345, 12345)
-    done = subprocess.run(
-        [sys.executable, "-c", START, str(ROOT), str(data)], capture_output=True, text=True, check=True
-    )
+    told = refusal_to_a_user(data)
 
-    assert "where nothing can be stored: this user cannot write to the folder" in done.stdout
-    assert "or its file system is read-only" in done.stdout
+    assert "where nothing can be stored: this user cannot write to the folder" in told
+    assert "or its file system is read-only" in told
 
 
 def test_a_missing_folder_of_a_database_is_not_made(tmp_path: Path) -> None:
@@ -313,17 +315,9 @@ def test_a_secret_of_somebody_else_is_refused(public: Path) -> None:
         private.secure(data)
 
 
-def _pipe(path: Path) -> None:
-    os.mkfifo(path)
-
-
 def _socket(path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as made:
         made.bind(str(path))
-
-
-def _text(path: Path) -> None:
-    path.write_text("root:x:0:0")
 
 
 def _foreign(path: Path, *tables: str) -> None:
@@ -332,16 +326,15 @@ def _foreign(path: Path, *tables: str) -> None:
             raw.execute(f"CREATE TABLE {name} (url TEXT)")
 
 
-def _browser(path: Path) -> None:
-    _foreign(path, "places")
-
-
-def _migrated(path: Path) -> None:
-    _foreign(path, "places", "alembic_version")
+NO_DATABASES: dict[str, Callable[[Path], object]] = {
+    "a folder": Path.mkdir, "a pipe": os.mkfifo, "a socket": _socket, "a text": lambda path: path.write_text("root:x"),
+    "a browser's": lambda path: _foreign(path, "places"),
+    "migrated": lambda path: _foreign(path, "places", "alembic_version"),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("linked", [False, True])
-@pytest.mark.parametrize("make", [Path.mkdir, _pipe, _socket, _text, _browser, _migrated])
+@pytest.mark.parametrize("make", NO_DATABASES.values(), ids=NO_DATABASES)
 def test_what_is_no_database_keeps_its_mode(tmp_path: Path, make: Callable[[Path], None], linked: bool) -> None:
     """A wrong address, of `/dev/null` or of another program's file, closed that to everybody else on the machine."""
     data, other, link = tmp_path / "data", tmp_path / "other", tmp_path / "link"
