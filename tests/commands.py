@@ -17,12 +17,12 @@ def commands() -> Iterator[tuple[tuple[str, ...], Any]]:
     """Yield each command: its words, such as `("user", "add")`, and what typer has made of it."""
     left: list[tuple[tuple[str, ...], Any]] = [((), get_command(make_app()))]
     while left:
-        words, command = left.pop()
+        words, command = left.pop(0)
         inner = getattr(command, "commands", None)
         if inner is None:
             yield words, command
         else:
-            left += [((*words, name), one) for name, one in inner.items()]
+            left = [*(((*words, name), one) for name, one in inner.items()), *left]  # in the order of the help
 
 
 # Commands that touch no database. One that is neither here nor has its arguments below fails the tests that try all.

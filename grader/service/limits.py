@@ -122,7 +122,7 @@ class SharedBuckets(Limiter):
     refill: float
 
     def __post_init__(self) -> None:
-        """Begin to count the calls, at every so-manieth of which full buckets are forgotten."""
+        """Begin to count the calls: at some of them full buckets are forgotten."""
         super().__init__(self.burst, self.refill)
         self._calls = itertools.count(1)
 

@@ -127,7 +127,6 @@ class NameRegister:
         """Refuse a name that looks like one in the store.
 
         Args:
-            name: the name.
             names: reads those in the store.
             census: how many there are, and how often people were renamed in all.
             of: who is to have the name; it may look like the one that they have.

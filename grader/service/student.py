@@ -47,9 +47,6 @@ class Drafts:
         """Store a draft, and return what is stored now: another text if that one is newer.
 
         Args:
-            user: whose it is.
-            exercise: its name.
-            source: the text.
             base: `saved` of the draft that the text was made from; 0 for none. If somebody else, or the same person on
                 another device, has stored a different text since, that text stays.
 
@@ -95,12 +92,9 @@ class Trail:
             return due(submissions.full_marks(session, user.id), self._clock())
 
     def pair(self, user: User, id: SubmissionId, other: SubmissionId | None = None) -> Pair:
-        """Return an attempt beside another one of the same person at the same exercise.
+        """Return an attempt beside an `other` one of the same person at the same exercise.
 
-        Args:
-            user: who asks.
-            id: the attempt.
-            other: what it is compared with; the last one before it that was checked, if left out.
+        Without `other` that is the last one before it that was checked.
 
         Raises:
             NotAllowed: one of them is another person's, and the one who asks is no instructor; or they are not of one
@@ -122,12 +116,7 @@ class Trail:
 
 
 def due(solved: Mapping[str, Sequence[float]], now: float) -> list[Due]:
-    """Return what is due by now, what is due for longest first.
-
-    Args:
-        solved: when each exercise got full marks, in the order of time.
-        now: seconds since the epoch.
-    """
+    """Return what is due by now, what is due for longest first; `solved` says when each exercise got full marks."""
     ever = [Due(exercise, times[-1], times[-1] + _pause(times)) for exercise, times in solved.items()]
     return sorted((one for one in ever if one.since <= now), key=lambda one: (one.since, one.exercise))
 

@@ -87,8 +87,6 @@ def complete(session: Session, id: GradingId, report: Report, body: str, *, subm
     """Add to a result what was found after its verdict; nothing if it was deleted meanwhile.
 
     Args:
-        session: of a write transaction.
-        id: the grading's.
         report: the same verdict, with all that was found.
         body: the report as JSON.
         submission: the grading's; where that was deleted, its id may be another one's by now.
