@@ -188,7 +188,7 @@ class GradingEngine(Queue):
 
     def _look_after(self) -> None:
         with self._database.read() as session:
-            held, waiting = claims.holders(session), claims.depth(session)
+            held, waiting = claims.held_and_waiting(session)
             self._all_quiet = not held and not waiting
             lost = self._lost(session, held)
             if waiting:
