@@ -20,7 +20,7 @@ from grader.jobs.messages import Advanced, Message, decoded, encoded
 LOG = logging.getLogger(__name__)
 CHANNEL = "grader"
 LONGEST = 7999  # bytes that a notice may have
-LISTEN_SECONDS = 10.0  # between two looks whether to stop; nobody waits for that thread
+LISTEN_SECONDS = 1.0  # between two looks whether to stop
 REST_SECONDS = 1.0  # after a connection was lost
 
 
