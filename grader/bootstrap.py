@@ -114,7 +114,6 @@ def start(settings: Settings, *, grading: bool = True, migrating: bool = True) -
     """Open the database and start the grading processes, which take seconds to warm up.
 
     Args:
-        settings: of this machine.
         grading: whether to grade here; else it is left to other machines that share a Postgres with this one.
         migrating: whether tables of an older version may be changed.
 
@@ -176,11 +175,8 @@ def grade_until(
 ) -> None:
     """Grade here, without pages, what is handed in at other machines, until `stop` is set.
 
-    Args:
-        stop: ends it; what is being graded is finished, or handed back.
-        settings: of this machine; its database is the one that all share.
-        devices: what to grade on, `cpu` and `cuda`.
-        ready: called with the name of the sandbox once this machine grades.
+    What is being graded then is finished, or handed back. `devices` are `cpu` and `cuda`; `ready` is called with the
+    name of the sandbox once this machine grades.
 
     Raises:
         SettingsError: the database is a file, which no other machine has.

@@ -26,11 +26,7 @@ GROUP = Path("/proc/self/autogroup")  # where the kernel groups by session, nice
 def start(settings: Settings, room: int, connection: socket.socket, place: int) -> subprocess.Popen[bytes]:
     """Start a grading process; what it needs to know goes into its input, since the settings hold secrets.
 
-    Args:
-        settings: those of the service.
-        room: the memory for all that runs in its sandbox together, in bytes.
-        connection: what it talks over.
-        place: its number; the first one has the GPU.
+    All that runs in its sandbox has `room` bytes of memory together; `place` is its number, and the first has the GPU.
     """
     chosen = {field.name: getattr(settings, field.name) for field in fields(settings)}
     process = subprocess.Popen(

@@ -62,11 +62,7 @@ TELL_SECONDS = 0.1  # between two words on the same grading
 def serve(connection: socket.socket, settings: Settings, coming: BoxToCome, *, first: bool) -> None:
     """Grade for the pages' process at the other end of `connection` until it ends the conversation.
 
-    Args:
-        connection: to the pages' process.
-        settings: those of the service.
-        coming: the box of strangers' code, on its way.
-        first: whether this is the process that has the GPU.
+    The box of strangers' code is on its way; the `first` process has the GPU.
     """
     torch.set_num_threads(1)  # the references' tensors are small, and every slot is a thread already
     set_up_log(settings.log_format)
@@ -101,7 +97,6 @@ class RemoteProgress(Live):
     """The progress of a grading process, reported to whoever shows it; steps only every tenth of a second."""
 
     def __init__(self, report: Callable[[Message], bool]) -> None:
-        """Report by `report`."""
         super().__init__()
         self._report = report
         self._telling = threading.Lock()

@@ -174,11 +174,12 @@ def present(settings: Settings) -> Database:
             raise DatabaseUnusable(
                 f"there is no database {str(file)!r}; {PREFIX}DATA names the folder of the service's data"
             )
-    with ExitStack() as undo:
-        database = Database(settings.store_url)
-        undo.callback(database.close)
+    database = Database(settings.store_url)
+    try:
         database.reach()
-        undo.pop_all()
+    except DatabaseUnusable:
+        database.close()
+        raise
     return database
 
 

@@ -37,7 +37,6 @@ class Short(logging.Formatter):
     """Entries of bounded size: a stranger's text cannot begin a line of its own, or send codes to a terminal."""
 
     def __init__(self) -> None:
-        """Write when, how bad, what."""
         super().__init__("%(asctime)s %(levelname)s %(message)s")
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the name is logging's
@@ -77,11 +76,7 @@ class Sparing(logging.StreamHandler[TextIO]):
     """Writes entries as long as there are not too many, and then how many were left out."""
 
     def __init__(
-        self,
-        stream: TextIO | None = None,
-        *,
-        form: Form = "text",
-        clock: Callable[[], float] = time.monotonic,
+        self, stream: TextIO | None = None, *, form: Form = "text", clock: Callable[[], float] = time.monotonic
     ) -> None:
         """Write to `stream`, the error stream if left out, in lines for people or of JSON."""
         super().__init__(stream or sys.stderr)

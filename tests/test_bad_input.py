@@ -35,17 +35,14 @@ class SelfAttention(nn.Module):
 
 @pytest.fixture(scope="module")
 def exercise(catalog: Catalog) -> Exercise:
-    """An exercise with short limits, so that what never ends ends soon."""
     return with_limits(catalog[_ID], cpu_seconds=0.8, wall_seconds=1.0, memory_bytes=256 << 20)
 
 
 def _forward(code: str) -> str:
-    """Return the honest answer with `code` run at the start of `forward`."""
     return _HONEST.replace("        scores =", indent(dedent(code).strip(), " " * 8) + "\n        scores =", 1)
 
 
 def _result(expression: str) -> str:
-    """Return the honest answer with another result."""
     return _HONEST.replace("return result", f"return {expression}")
 
 

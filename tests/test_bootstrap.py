@@ -27,7 +27,6 @@ from tests.jobs.classroom import hand_in, until
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """Give the settings of an installation below a temporary directory."""
     return Settings(data=tmp_path / "data", slots=1, class_code="green-tree")
 
 
@@ -41,7 +40,6 @@ def service(settings: Settings) -> Iterator[Service]:
 
 
 async def follow(service: Service, user: User, id: SubmissionId) -> list[Watch]:
-    """Return all that a watcher is told."""
     return [watch async for watch in service.watch(user, id)]
 
 
@@ -139,14 +137,12 @@ def test_all_that_grades_stands_behind_the_pages(tmp_path: Path) -> None:
 
 
 def descendants(pid: int) -> set[int]:
-    """Return the processes that come from one."""
     children = Path(f"/proc/{pid}/task/{pid}/children")
     found = {int(child) for child in children.read_text().split()} if children.exists() else set()
     return found.union(*map(descendants, found))
 
 
 def command(pid: int) -> bytes:
-    """Return what a process was started as, nothing for one that has ended."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes()
     except OSError:

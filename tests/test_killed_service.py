@@ -120,8 +120,6 @@ def _killed_while_grading(data: Path) -> list[SubmissionId]:
 
 
 async def _ends(service: Service, user: User, ids: list[SubmissionId]) -> list[Watch]:
-    """Return the last that a watcher is told of each."""
-
     async def end(id: SubmissionId) -> Watch:
         return [watch async for watch in service.watch(user, id)][-1]
 

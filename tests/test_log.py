@@ -16,7 +16,6 @@ from tests.service.conftest import Clock
 
 
 def journal(clock: Clock, form: Form = "text") -> tuple[logging.Logger, io.StringIO]:
-    """Return a logger with our handler, and what it has written."""
     stream = io.StringIO()
     log = logging.Logger("pages")
     log.addHandler(Sparing(stream, form=form, clock=clock))

@@ -30,7 +30,6 @@ COMMAND = [sys.executable, "-m", "grader", "worker", "--queue", "cpu", "--slots"
 
 @pytest.fixture
 def pages(tmp_path: Path) -> Iterator[Service]:
-    """Give a service on a Postgres that takes submissions and grades none."""
     with postgres.served() as server:
         url = postgres.make_database(server, "gym")
         service = assemble(
@@ -75,13 +74,11 @@ def test_a_machine_that_is_killed_loses_nothing(pages, machine):
 
 
 def held(pages: Service) -> int:
-    """Return how many workers hold a job."""
     with pages._database.read() as session:
         return len(claims.holders(session))
 
 
 def graded(pages: Service) -> dict[float, int]:
-    """Return how many gradings there are of each score."""
     with pages._database.read() as session:
         found = session.execute(select(GradingRow.score, func.count()).group_by(GradingRow.score))
         return {score: number for score, number in found}  # noqa: C416 - a row is no pair to mypy

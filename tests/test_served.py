@@ -55,7 +55,6 @@ class Served:
         )  # fmt: skip
 
     def command(self, *arguments: str) -> str:
-        """Run a command, and return what it prints."""
         with self.begin(*arguments) as process:
             said, _ = process.communicate(timeout=120)
         assert process.returncode == 0
@@ -121,7 +120,6 @@ def _answers(url: str) -> bool:
 
 
 def visit(served: Served) -> None:
-    """Register, mistype, guess, hand in what crashes, and add an instructor."""
     code = (served.data / "class_code").read_text()
     adding = served.begin("user", "add", "Prof Watchful", "--instructor", "--password-stdin")
     with httpx.Client(base_url=served.url, timeout=60) as browser:

@@ -137,7 +137,6 @@ def test_a_grading_process_that_warms_up_ends_at_once_where_nobody_needs_it(tmp_
 
 
 def catches(pid: int, number: signal.Signals) -> bool:
-    """Return whether a process has a handler of its own for a signal."""
     status = Path(f"/proc/{pid}/status").read_text()
     caught = int(next(line for line in status.splitlines() if line.startswith("SigCgt:")).split()[1], 16)
     return bool(caught >> (number - 1) & 1)

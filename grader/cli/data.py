@@ -6,8 +6,8 @@ where they are needed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -50,10 +50,8 @@ def move_to(
     with closing(opened_service(settings)) as source, closing(Database(to)) as target:
         with source.read() as session:
             warning = archive.warning(session, known_secret(settings))
-        try:
+        with _told(DumpRefused):
             moved = move(source, target, settings.data)
-        except DumpRefused as refusal:
-            raise WrongUse(str(refusal)) from refusal
         if warning:
             echo(warning, err=True)
         echo(f"{target.place} holds everything now; each table was read again and is the same:")
@@ -71,17 +69,23 @@ def back_up_to(file: Annotated[Path, typer.Argument(help="The file to write; it 
     from grader.store.dump import KEPT, DumpRefused
 
     settings = Settings.from_environment()
-    with closing(present(settings)) as database:
-        try:
-            made = back_up(database, settings.data, file)
-        except DumpRefused as refusal:
-            raise WrongUse(str(refusal)) from refusal
+    with closing(present(settings)) as database, _told(DumpRefused):
+        made = back_up(database, settings.data, file)
     rows = f"{sum(made.rows.values())} rows of {len(made.rows)} tables"
     echo(f"{file}: {', '.join([rows, *made.kept])}")
     echo(f"tables of revision {made.revision}; `attention-gym restore` takes it on SQLite and on Postgres")
     for name in KEPT:
         if name not in made.kept:
             echo(f"without {name}: it is not in {settings.data}; where it is a setting, keep that as well")
+
+
+@contextmanager
+def _told(refusal: type[Exception]) -> Iterator[None]:
+    """Let the command end with the words of a refusal in the block."""
+    try:
+        yield
+    except refusal as reason:
+        raise WrongUse(str(reason)) from reason
 
 
 def _echo_rows(rows: Mapping[str, int]) -> None:
@@ -124,14 +128,11 @@ def restore_from(
     settings = Settings.from_environment()
     private.secure(settings.data, private.file_of(settings.store_url), accept_open=settings.allow_open_data)
     with closing(Database(settings.store_url)) as target:
-        try:
+        with _told(DumpRefused):
             secret = known_secret(settings)
             rows = restore(file, settings.data, target, secret=secret, trust=trust_files, say=partial(echo, err=True))
-        except DumpRefused as refusal:
-            raise WrongUse(str(refusal)) from refusal
         echo(f"{target.place} holds everything now:")
-    for table, number in rows.items():
-        echo(f"  {table}: {number}")
+    _echo_rows(rows)
 
 
 def regrade_one(
@@ -175,13 +176,11 @@ def _regraded(id: str, *, newest: bool, store: bool) -> Regraded:
         database = stack.enter_context(closing(opened_service(settings)))
         box, secret, present = choose(settings), known_secret(settings), Catalog.load() if newest else None
         stack.callback(close, box)
-        try:
+        with _told(regrade.CannotRegrade):
             found = regrade.regrade(database, box, SubmissionId(id), secret=secret, newest=present)
             if store:
                 regrade.keep(database, found, secret)
-            return found
-        except regrade.CannotRegrade as refusal:
-            raise WrongUse(str(refusal)) from refusal
+        return found
 
 
 def opened_service(settings: Settings) -> Database:

@@ -32,11 +32,8 @@ class NotSigned(GraderFault):
 def keep(database: Database, catalog: Catalog, secret: bytes | None = None) -> int:
     """Store the grading files of each exercise that are not there yet; return how many those were.
 
-    Args:
-        database: where.
-        catalog: the exercises as this machine has them.
-        secret: of the installation. They are signed with it, and take the place of unsigned ones of the same version.
-            A worker elsewhere need not have it: what that stores is signed by the next start of the pages.
+    They are signed with the secret of the installation, and take the place of unsigned ones of the same version. A
+    worker elsewhere need not have it: what that stores is signed by the next start of the pages.
     """
     with database.read() as session:
         there = {id for id, one in catalog.items() if _is_kept(session, id, one.version, secret)}

@@ -60,7 +60,6 @@ def restore(
     who has made it up knows that one, so its signatures are taken away unless it is trusted.
 
     Args:
-        file: the dump.
         data: the directory of the kept keys; made if it is not there.
         target: a database that is not there yet, or an empty Postgres.
         secret: of this installation; None where it has none yet.
@@ -111,10 +110,7 @@ def move(source: Database, target: Database, data: Path) -> dict[str, int]:
 
     What was being graded when the service was killed is queued again, as its next start would do.
 
-    Args:
-        source: a SQLite database, up to date.
-        target: a Postgres in which there is nothing.
-        data: the directory of the installation, in which grading processes show each other that they live.
+    `source` is up to date, there is nothing in `target`, and in `data` grading processes show that they live.
 
     Raises:
         DumpRefused: these are other kinds of databases, the service runs, or the target is not empty or takes not all.

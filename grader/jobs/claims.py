@@ -6,6 +6,7 @@ long as its submission is open; its end and the verdict are one transaction.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import Enum
@@ -93,14 +94,11 @@ def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, re
     )
 
 
-def has_killed(session: Session, queue: str) -> bool:
-    """Return whether a job waits in a queue of which a try was killed; which is seldom so, and quickly asked."""
-    killed = select(JobRow.submission_id).where(WAITING, JobRow.queue == queue, JobRow.kills > 0)
-    return session.scalar(killed.limit(1)) is not None
-
-
 def next_was_killed(session: Session, queue: str, *, now: float, one_each: bool = False) -> bool:
     """Return whether a try of the job that is next in a queue was killed; such a job is to be graded alone."""
+    killed = select(JobRow.submission_id).where(WAITING, JobRow.queue == queue, JobRow.kills > 0)
+    if session.scalar(killed.limit(1)) is None:  # which is nearly always so, and quickly asked
+        return False
     ready = _ready(queue, now, one_each)
     first = shares.in_turn(session, ready, now)[:1]
     waiting = select(JobRow.kills).where(*ready, JobRow.payer.in_(first))
@@ -116,7 +114,7 @@ def take(
     now: float,
     killed: bool | None = None,
     one_each: bool = False,
-) -> Claim | None:
+) -> Claim | None:  # fmt: skip
     """Take the next job of a queue, of the payer whose turn it is; None if none is ready.
 
     Args:
@@ -164,19 +162,9 @@ def finish(session: Session, claim: Claim, grading: Grading) -> GradingId | None
     return gradings.store(session, claim.id, grading)
 
 
-def put_back(session: Session, claim: Claim, *, ready: float) -> bool:
-    """Queue a try that ended in a fault of ours again, not to be taken before `ready`."""
-    return _queue_again(session, claim, ready=ready, faults=JobRow.faults + 1)
-
-
-def put_back_killed(session: Session, claim: Claim, *, priority: int) -> bool:
-    """Queue a try again whose sandbox was killed; the next one is made alone, so it waits behind those who wait now."""
-    return _queue_again(session, claim, priority=priority, kills=JobRow.kills + 1)
-
-
-def step_back(session: Session, claim: Claim, *, priority: int) -> bool:
-    """Queue a try that others overtook again, behind them."""
-    return _queue_again(session, claim, priority=priority)
+def put_back(session: Session, claim: Claim, **changed: Any) -> bool:
+    """Queue what a try held again, its row changed as said: `ready` and `faults`, or `priority` and `kills`."""
+    return _count(session, update(JobRow).where(*_held(claim)).values(worker=None, claim=None, **changed)) == 1
 
 
 def cancel(session: Session, id: SubmissionId, *, now: float) -> bool:
@@ -228,6 +216,18 @@ def holders(session: Session) -> dict[str, set[str]]:
     return held
 
 
+def held_and_waiting(session: Session) -> tuple[dict[str, set[str]], dict[str, int]]:
+    """Return what `holders` and `depth` do, by one statement; the keeper of each process asks all the time."""
+    job, held, waiting = JobRow, dict[str, set[str]](), Counter[str]()
+    query = select(job.queue, job.worker, job.claim, func.count()).group_by(job.queue, job.worker, job.claim)
+    for queue, worker, token, number in session.execute(query):
+        if token is None:
+            waiting[queue] += number
+        else:
+            held.setdefault(worker or "", set()).add(token)
+    return held, waiting
+
+
 def depth(session: Session, *, ready: float | None = None, one_each: bool = False) -> dict[str, int]:
     """Count the waiting jobs of each queue; with `ready`, only those that may be taken at that time, as in `take`."""
     query = select(JobRow.queue, func.count()).where(WAITING).group_by(JobRow.queue)
@@ -275,10 +275,7 @@ def _ready(queue: str, now: float, one_each: bool) -> tuple[ColumnElement[bool],
 
 
 def _is_only_taker(session: Session, id: str, queue: str) -> bool:
-    """Keep other machines from taking a job of the same person up to the end of this transaction; on Postgres.
-
-    Each would see that none of that person's runs yet.
-    """
+    """Keep other machines, which see that nothing of the person runs yet, from taking another job of theirs."""
     return bool(session.scalar(_ONLY_TAKER, {"id": id, "queue": queue}))
 
 
@@ -288,11 +285,6 @@ def _may_be_taken(now: float) -> ColumnElement[bool]:
 
 def _held(claim: Claim) -> tuple[ColumnElement[bool], ...]:
     return JobRow.submission_id == claim.id, JobRow.claim == claim.token
-
-
-def _queue_again(session: Session, claim: Claim, **values: Any) -> bool:
-    held = update(JobRow).where(*_held(claim))
-    return _count(session, held.values(worker=None, claim=None, **values)) == 1
 
 
 def _count(session: Session, statement: Update | Delete) -> int:

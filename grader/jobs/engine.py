@@ -12,6 +12,7 @@ import logging
 import threading
 import time
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
@@ -35,21 +36,13 @@ LOOK_SECONDS, BUSY_LOOK_SECONDS = 0.5, 0.25  # between two looks of the keeper; 
 DRAIN_LOOK_SECONDS = 0.05
 
 
-def _unknown(_exercise: str) -> Versions:
-    return Versions(exercise="", grader="", torch="")
-
-
 class GradingEngine(Queue):
     """Runs the jobs of a database in this process, beside other processes; nothing runs before `run`.
 
     Args:
-        database: where the submissions are.
         grade: gives the report on one submission; whatever it raises is a fault of ours.
         workers: the directory in which the processes of this machine show each other that they live.
         versions: what submissions are graded with here.
-        live: where watchers hear of what happens.
-        retries: what to do after a fault of ours.
-        clock: gives the seconds since the epoch.
     """
 
     one_each = False  # whether one job of a person is graded at a time on each kind of device
@@ -60,12 +53,11 @@ class GradingEngine(Queue):
         grade: Grade,
         *,
         workers: Path,
-        versions: VersionsOf = _unknown,
+        versions: VersionsOf = lambda _: Versions(exercise="", grader="", torch=""),
         live: Live | None = None,
         retries: Retries | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """Prepare to grade."""
         super().__init__(database, live or Live(), clock)
         self._grade = grade
         self._versions = versions
@@ -154,18 +146,10 @@ class GradingEngine(Queue):
 
     def _worker(self, queue: str, jobs: TableJobs) -> Worker:
         return Worker(
-            queue=queue,
-            jobs=jobs,
-            grade=self._grade,
-            versions=self._versions,
-            live=self.live,
-            searches=self._searches[queue],
-            lock=RunLock(self._workers),
-            stop=self._stop,
-            retries=self._retries,
-            turns=self._turns,
+            queue=queue, jobs=jobs, grade=self._grade, versions=self._versions, live=self.live, stop=self._stop,
+            searches=self._searches[queue], lock=RunLock(self._workers), retries=self._retries, turns=self._turns,
             clock=self._clock,
-        )
+        )  # fmt: skip
 
     def _is_open(self, lock: WorkerLock) -> bool:
         """Return whether somebody waits for what the workers still do."""
@@ -204,7 +188,7 @@ class GradingEngine(Queue):
 
     def _look_after(self) -> None:
         with self._database.read() as session:
-            held, waiting = claims.holders(session), claims.depth(session)
+            held, waiting = claims.held_and_waiting(session)
             self._all_quiet = not held and not waiting
             lost = self._lost(session, held)
             if waiting:
@@ -257,32 +241,6 @@ class GradingEngine(Queue):
         return {worker.token for worker in self._running}
 
 
-class WakeUp:
-    """Wakes workers that sleep; a call between a look at the queue and falling asleep counts all the same."""
-
-    def __init__(self) -> None:
-        """Start without a call."""
-        self._changed = threading.Condition()
-        self._calls = 0
-
-    @property
-    def calls(self) -> int:
-        """How often somebody was woken."""
-        return self._calls
-
-    def wake(self, sleepers: int = 1) -> None:
-        """Wake that many of those who sleep."""
-        with self._changed:
-            self._calls += 1
-            self._changed.notify(sleepers)
-
-    def wait(self, calls: int) -> None:
-        """Sleep until there were more calls than `calls`."""
-        with self._changed:
-            if self._calls == calls:
-                self._changed.wait()
-
-
 class EmbeddedEngine(GradingEngine):
     """Runs the jobs of one database file: the table is the queue, threads of this process are the workers.
 
@@ -293,29 +251,31 @@ class EmbeddedEngine(GradingEngine):
     def __init__(self, database: Database, grade: Grade, *, workers: Path, **options: Any) -> None:
         """Prepare to grade; the arguments are those of `GradingEngine`."""
         super().__init__(database, grade, workers=workers, **options)
-        self._wake_ups: dict[str, WakeUp] = {}
+        self._woken: dict[str, threading.Condition] = {}  # by queue
+        self._calls: Counter[str] = Counter()  # so that one between a look at the queue and falling asleep is heard
 
     def wake(self, queue: str) -> None:
         """Wake a worker: something has been put into the queue, here or by another process."""
-        self._wake_up(queue).wake()
+        self._wake_workers(queue, 1)
 
     def _wake_workers(self, queue: str, number: int) -> None:
-        self._wake_up(queue).wake(number)
-
-    def _wake_up(self, queue: str) -> WakeUp:
-        return self._wake_ups.setdefault(queue, WakeUp())
+        if (woken := self._woken.get(queue)) is not None:
+            with woken:
+                self._calls[queue] += 1
+                woken.notify(number)
 
     def _serve(self) -> list[threading.Thread]:
+        self._woken = {worker.queue: threading.Condition() for worker in self._running}
         return [
             threading.Thread(target=self._work, args=(worker,), daemon=True, name="grading worker")
             for worker in self._running
         ]
 
     def _work(self, worker: Worker) -> None:
-        failures, wake_up = 0, self._wake_up(worker.queue)
+        failures, woken = 0, self._woken[worker.queue]
         with closing(worker.lock):
             while not worker.stop.is_set():
-                calls = wake_up.calls
+                calls = self._calls[worker.queue]
                 try:
                     worker.work()
                     failures = 0
@@ -323,8 +283,8 @@ class EmbeddedEngine(GradingEngine):
                     self._rest(worker, fault, failures)
                     failures += 1
                     continue
-                if not worker.stop.is_set():
-                    wake_up.wait(calls)
+                with woken:
+                    woken.wait_for(lambda: self._calls[worker.queue] != calls or worker.stop.is_set())  # noqa: B023
             worker.work()
 
     def _rest(self, worker: Worker, fault: Exception, failures: int) -> None:

@@ -35,7 +35,6 @@ class SharedBox:
     """A box beside others on one machine: a run that the kernel killed is no verdict, since a neighbour may be why."""
 
     def __init__(self, box: Box) -> None:
-        """Run in `box`."""
         self.name = box.name
         self._box = box
 

@@ -12,44 +12,22 @@ import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
-from grader.box.cancel import CancelToken
-from grader.box.keys import case_of
 from grader.errors import logged_for
 from grader.jobs import claims
-from grader.jobs.queue import Cancelled, Complete
+from grader.jobs.queue import Cancelled, GradingSteps, Tracker
 from grader.store import submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.records import State, SubmissionId, Watch
 
-if TYPE_CHECKING:  # it brings torch, which the pages' process does without
-    from grader.box.observations import CallSeen
-
 LOG = logging.getLogger(__name__)
 RECENT = 50  # gradings whose median length foretells the next one's
-POINTS = 10  # of the losses of one call, so many are shown while it runs
-LONGEST_CURVE = 1000  # points; a watcher is sent all of them again with every call
 CALM = 0.2  # seconds; one who only waits looks at most this often whether the queue has moved
 LOOKS = 25  # a second, of all who only wait together: the page must stay quick when a whole class does
 LOOK_SECONDS = 1.0  # the safety net: another process may be grading, and cannot wake us
-
-
-@dataclass(frozen=True, slots=True)
-class GradingSteps:
-    """How far a grading is; `curve` holds the losses so far of what it trains."""
-
-    step: str = ""
-    done: int = 0
-    total: int = 0
-    curve: tuple[float, ...] = ()
-
-    def __post_init__(self) -> None:
-        """Take a curve as JSON has it, too."""
-        object.__setattr__(self, "curve", tuple(self.curve))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -68,65 +46,21 @@ class Subscriber:
             pass  # its loop is closed: nobody listens any more
 
 
-class LiveTracker:
-    """The tracker of one grading under way."""
-
-    def __init__(self, live: Live, id: SubmissionId) -> None:
-        """Start at no step."""
-        self._live = live
-        self._id = id
-        self.steps = GradingSteps()
-        self.alone = False
-        self._titles: Mapping[str, str] = {}
-        self._case = ""
-        self.cancel = CancelToken()
-        self.complete: Complete | None = None
-
-    def __call__(self, seen: CallSeen) -> None:
-        """Note that a call is done, and what its training lost on the way.
-
-        Raises:
-            Cancelled: the submission was cancelled meanwhile.
-            Preempted: it has to let others go first.
-        """
-        self.cancel.check()
-        done = self.steps.done + 1
-        total = max(done, self.steps.total) if self.steps.total else 0
-        case, before = case_of(seen.name), self._case
-        self._case = case
-        curve = self._curve(seen, same_case=case == before)
-        self.steps = GradingSteps(self._titles.get(case, seen.name), done, total, curve)
-        self._live.changed(self._id)
-
-    def expect(self, total: int, titles: Mapping[str, str]) -> None:
-        """Say how many steps there will be, and what their cases are called."""
-        self._titles = titles
-        self.steps = replace(self.steps, total=total)
-        self._live.changed(self._id)
-
-    def _curve(self, seen: CallSeen, *, same_case: bool) -> tuple[float, ...]:
-        """Return the losses of the same case so far, and a few of the new ones, the last one among them."""
-        losses = seen.losses()
-        few = losses[:: -max(1, len(losses) // POINTS)][::-1]
-        return (*(self.steps.curve if same_case else ()), *few)[-LONGEST_CURVE:]
-
-
 class Live:
     """The trackers and the watchers of this process; every method may be called from any thread."""
 
     def __init__(self) -> None:
-        """Start with nobody."""
         self._lock = threading.Lock()
-        self._trackers: dict[SubmissionId, LiveTracker] = {}
+        self._trackers: dict[SubmissionId, Tracker] = {}
         self._far: dict[SubmissionId, GradingSteps] = {}  # of gradings in other processes
         self._subscribers: set[Subscriber] = set()
         self._lengths: deque[float] = deque(maxlen=RECENT)
         self.slots = 1  # how many gradings this process runs at once
 
     @contextmanager
-    def grading(self, id: SubmissionId) -> Iterator[LiveTracker]:
+    def grading(self, id: SubmissionId) -> Iterator[Tracker]:
         """Track a grading for the length of the block."""
-        tracker, start = LiveTracker(self, id), time.monotonic()
+        tracker, start = Tracker(lambda: self.changed(id)), time.monotonic()
         with self._lock:
             self._trackers[id] = tracker
         try:
@@ -214,7 +148,6 @@ class Watching:
     """Turns what is stored and what is live into `Watch` values."""
 
     def __init__(self, database: Database, live: Live, *, clock: Callable[[], float] = time.time) -> None:
-        """Watch the submissions of `database`."""
         self._database = database
         self._live = live
         self._clock = clock

@@ -97,7 +97,6 @@ class RunLock:
     """
 
     def __init__(self, directory: Path) -> None:
-        """Use two files in `directory`, which is there."""
         self._gate, self._room = (os.open(directory / name, os.O_RDWR | os.O_CREAT, 0o600) for name in ("gate", "room"))
 
     @contextmanager

@@ -9,7 +9,8 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import get_args
 
-from grader.jobs.live import GradingSteps, Live
+from grader.jobs.live import Live
+from grader.jobs.queue import GradingSteps
 from grader.jobs.tryouts import TryoutOutcome, TryoutRequest
 from grader.store.records import SubmissionId
 

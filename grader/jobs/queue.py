@@ -1,12 +1,13 @@
-"""What a grading is given by the queue and gives back, and the claim by which a worker holds a job."""
+"""What a grading is given by the queue and gives back, how far it is, and the claim by which a worker holds a job."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from grader.box.cancel import CancelToken
+from grader.box.keys import case_of
 from grader.errors import Stopped
 from grader.judge.report import Report
 from grader.store.gradings import Versions
@@ -14,6 +15,10 @@ from grader.store.records import Reason, Submission, SubmissionId
 
 if TYPE_CHECKING:  # it brings torch, which the pages' process does without
     from grader.box.observations import CallSeen
+
+
+POINTS = 10  # of the losses of one call, so many are shown while it runs
+LONGEST_CURVE = 1000  # points; a watcher is sent all of them again with every call
 
 
 class Cancelled(Stopped):
@@ -27,29 +32,63 @@ class Preempted(Stopped):
 Complete = Callable[[CancelToken], Report]  # returns a report with all that was found out; raises `Stopped`
 
 
-class Tracker(Protocol):
-    """Takes the steps of one grading as they are done.
+@dataclass(frozen=True, slots=True)
+class GradingSteps:
+    """How far a grading is; `curve` holds the losses so far of what it trains."""
 
-    `cancel` is cancelled with the submission, or when the try has to let others go first. `alone` says that nothing
-    else is graded on this machine meanwhile. `complete` is set where more can be found out than the report says that is
-    about to be returned, without a change of its points.
+    step: str = ""
+    done: int = 0
+    total: int = 0
+    curve: tuple[float, ...] = ()
 
-    Raises:
-        Cancelled: at any call after the submission was cancelled.
-        Preempted: at any call after others were let go first.
+    def __post_init__(self) -> None:
+        """Take a curve as JSON has it, too."""
+        object.__setattr__(self, "curve", tuple(self.curve))
+
+
+class Tracker:
+    """Takes the steps of one grading under way as they are done, and tells `changed` of each.
+
+    Attributes:
+        cancel: is cancelled with the submission, or when the try has to let others go first.
+        steps: how far it is.
+        alone: whether nothing else is graded on this machine meanwhile.
+        complete: set where more can be found out than the report says that is about to be returned, without a change of
+            its points.
     """
 
-    cancel: CancelToken
-    alone: bool
-    complete: Complete | None
+    def __init__(self, changed: Callable[[], object] = lambda: None) -> None:
+        self.cancel = CancelToken()
+        self.steps = GradingSteps()
+        self.alone = False
+        self.complete: Complete | None = None
+        self._changed = changed
+        self._titles: Mapping[str, str] = {}
+        self._case = ""
 
     def __call__(self, seen: CallSeen) -> None:
-        """Note that a call is done."""
-        ...
+        """Note that a call is done, and what its training lost on the way.
+
+        Raises:
+            Cancelled: the submission was cancelled meanwhile.
+            Preempted: it has to let others go first.
+        """
+        self.cancel.check()
+        done = self.steps.done + 1
+        total = max(done, self.steps.total) if self.steps.total else 0
+        case, before = case_of(seen.name), self._case
+        self._case = case
+        losses = seen.losses()
+        few = losses[:: -max(1, len(losses) // POINTS)][::-1]  # the last one among them
+        curve = (*(self.steps.curve if case == before else ()), *few)[-LONGEST_CURVE:]
+        self.steps = GradingSteps(self._titles.get(case, seen.name), done, total, curve)
+        self._changed()
 
     def expect(self, total: int, titles: Mapping[str, str]) -> None:
         """Say how many steps there will be, and what their cases are called."""
-        ...
+        self._titles = titles
+        self.steps = replace(self.steps, total=total)
+        self._changed()
 
 
 Grade = Callable[[Submission, Tracker], Report]

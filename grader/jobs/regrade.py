@@ -70,8 +70,6 @@ def regrade(
     """Grade a submission once more, by default with the grading files of its current result.
 
     Args:
-        database, box: where it is stored, and what runs it.
-        id: the submission's.
         secret: of the installation; files that it has not signed are not run.
         newest: the exercises as they are now, where those are to grade it.
 

@@ -53,7 +53,6 @@ class WorkerProcess:
     """The handle of one grading process."""
 
     def __init__(self, start: Start, place: int) -> None:
-        """Start it; it warms up until `wait` returns."""
         self._warm = False
         self._ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         for end in (self._ours, theirs):
@@ -121,7 +120,6 @@ class RemoteTryouts:
     """
 
     def __init__(self, offer: Callable[[int, Message], bool], processes: Callable[[], Collection[int]]) -> None:
-        """Start with none."""
         self._offer, self._processes = offer, processes
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
@@ -155,24 +153,14 @@ class RemoteTryouts:
 
 
 class WorkerSupervisor(Queue):
-    """Delivers the jobs of one database file to grading processes; they warm up from now on.
+    """Delivers the jobs of one database file to so many grading processes, which `start` starts.
 
-    Args:
-        database: where the submissions are.
-        start: starts a grading process.
-        processes: how many there are; the others are started once the first one grades.
-        clock: gives the seconds since the epoch.
+    The first one warms up from now on; the others are started once it grades.
     """
 
     def __init__(
-        self,
-        database: Database,
-        start: Start,
-        processes: int,
-        *,
-        clock: Callable[[], float] = time.time,
+        self, database: Database, start: Start, processes: int, *, clock: Callable[[], float] = time.time
     ) -> None:
-        """Start the first process."""
         super().__init__(database, Live(), clock)
         self._start = start
         self._leaving = threading.Event()
@@ -183,13 +171,7 @@ class WorkerSupervisor(Queue):
         self.tryouts = RemoteTryouts(self._offer, lambda: self._processes.keys())
 
     def wait(self) -> Ready:
-        """Return what the first process says of itself, once it is warm.
-
-        Raises:
-            SandboxUnavailable: this machine has no sandbox for strangers' code.
-            AuthorError: an exercise is written wrongly.
-            GraderFault: it did not start.
-        """
+        """Return what the first process says of itself, once it is warm; raises what `WorkerProcess.wait` does."""
         return self._await(self._processes[0])
 
     def wake(self, queue: str) -> None:

@@ -18,22 +18,16 @@ from grader.store import gradings, submissions
 from grader.store.engine import Database, StoreUnavailable, server_time
 from grader.store.gradings import Grading
 from grader.store.records import GradingId, Submission, SubmissionId, Watch
+from grader.store.tables import JobRow
 
 LOG = logging.getLogger(__name__)
 BACK_SECONDS = 60.0  # so far behind the same payer's others stands what was overtaken or killed
 
 
 class Queue(ABC):
-    """Delivers submissions to workers, as the service sees it; how workers hear of them is each subclass's own.
-
-    Args:
-        database: where the submissions are.
-        live: where watchers hear of what happens.
-        clock: gives the seconds since the epoch.
-    """
+    """Delivers submissions to workers, as the service sees it; how workers hear of them is each subclass's own."""
 
     def __init__(self, database: Database, live: Live, clock: Callable[[], float]) -> None:
-        """Hold what all of them need."""
         self.live = live
         self._database = database
         self._clock = clock
@@ -135,8 +129,6 @@ class TableJobs:
     def next_was_killed(self, queue: str) -> bool:
         """Return whether a try of the job that is next was killed; such a job is to be graded alone."""
         with self.database.read() as session:
-            if not claims.has_killed(session, queue):
-                return False
             return claims.next_was_killed(session, queue, now=server_time(session, self.clock), one_each=self.one_each)
 
     def take(self, queue: str, token: str, *, alone: bool) -> Claim | None:
@@ -184,18 +176,14 @@ class TableJobs:
         """Queue the job again after a fault of ours, not to be taken for `pause` seconds."""
         with self.database.write() as session:
             ready = server_time(session, self.clock) + pause
-            return self._charge(session, claim, ended=claims.put_back(session, claim, ready=ready))
-
-    def retry_alone(self, claim: Claim) -> bool:
-        """Queue the job again after what ran it was killed; its next try is made with nothing beside it."""
-        with self.database.write() as session:
-            queued = claims.put_back_killed(session, claim, priority=self._later(session))
+            queued = claims.put_back(session, claim, ready=ready, faults=JobRow.faults + 1)
             return self._charge(session, claim, ended=queued)
 
-    def step_back(self, claim: Claim) -> bool:
-        """Queue the job again behind those who wait now."""
+    def step_back(self, claim: Claim, *, killed: bool = False) -> bool:
+        """Queue the job again behind those who wait now; if what ran it was killed, its next try is made alone."""
         with self.database.write() as session:
-            queued = claims.step_back(session, claim, priority=self._later(session))
+            priority = round((server_time(session, self.clock) + BACK_SECONDS) * 1000)
+            queued = claims.put_back(session, claim, priority=priority, kills=JobRow.kills + int(killed))
             return self._charge(session, claim, ended=queued)
 
     def _charge(self, session: Session, claim: Claim, *, ended: bool) -> bool:
@@ -204,6 +192,3 @@ class TableJobs:
             now = server_time(session, self.clock)
             shares.charge(session, claim.payer, max(0.0, now - claim.started), now)
         return ended
-
-    def _later(self, session: Session) -> int:
-        return round((server_time(session, self.clock) + BACK_SECONDS) * 1000)

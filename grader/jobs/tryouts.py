@@ -96,7 +96,6 @@ class TryoutThread:
     """
 
     def __init__(self, run: Callable[[TryoutRequest], str]) -> None:
-        """Start with nothing to do."""
         self._run = run
         self._waiting: queue.Queue[Callable[[], None]] = queue.Queue(MOST_WAITING)
         self._lock = threading.Lock()

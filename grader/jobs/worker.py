@@ -26,9 +26,9 @@ from typing import TypeVar
 
 from grader.box.cancel import CancelToken
 from grader.errors import Killed, logged_for, record
-from grader.jobs.live import Live, LiveTracker
+from grader.jobs.live import Live
 from grader.jobs.locks import RunLock
-from grader.jobs.queue import Cancelled, Claim, Complete, Grade, Preempted, VersionsOf
+from grader.jobs.queue import Cancelled, Claim, Complete, Grade, Preempted, Tracker, VersionsOf
 from grader.jobs.table import TableJobs
 from grader.judge.report import Report, Status
 from grader.store.engine import StoreUnavailable
@@ -97,9 +97,8 @@ class TurnLengths:
         """Return what a try has before others go first; each further one has twice as long, `tries` with this one."""
         with self._lock:
             took = tuple(self._took.get(exercise, ()))
-        turn = self._first
-        if took:
-            turn = min(max(TIMES * median(took), SHORTEST * self._first), LONGEST * self._first)
+        least, most = SHORTEST * self._first, LONGEST * self._first
+        turn = min(max(TIMES * median(took), least), most) if took else self._first
         return float(turn * 2.0 ** (tries - 1))
 
 
@@ -122,15 +121,13 @@ class Search:
 
 
 class Searches:
-    """Those that wait of one queue in one process, members' first; every method may be called from any thread.
+    """Those that wait of one queue in one process; every method may be called from any thread.
 
-    Among those of a class the next one is of whoever had the fewest seconds of searches since the last time that none
-    waited.
+    Members' come first, and then whose payer had the fewest seconds of searches since the last time that none waited.
     """
 
     def __init__(self) -> None:
-        """Start with none."""
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._waiting: list[Search] = []
         self._used: dict[str, float] = {}  # seconds, by payer
         self._busy = 0
@@ -154,22 +151,19 @@ class Searches:
     @property
     def next(self) -> Search | None:
         """The one that is next, None if there is none."""
+
+        def turn(search: Search) -> tuple[bool, float, float]:
+            return search.claim.outside, self._used.get(search.claim.payer, 0.0), search.since
+
         with self._lock:
-            return self._next()
+            return min(self._waiting, key=turn, default=None)
 
     def take(self) -> Search | None:
         """Return the one that is next, and keep it no longer; None if there is none."""
         with self._lock:
-            search = self._next()
-            if search is not None:
+            if (search := self.next) is not None:
                 self._waiting.remove(search)
             return search
-
-    def _next(self) -> Search | None:
-        def turn(search: Search) -> tuple[bool, float, float]:
-            return search.claim.outside, self._used.get(search.claim.payer, 0.0), search.since
-
-        return min(self._waiting, key=turn, default=None)
 
     def took(self, search: Search, seconds: float) -> None:
         """Note how long one has taken."""
@@ -207,7 +201,7 @@ class HeldJob:
     """A job that a worker has since `began`, in seconds since the epoch, and has no verdict on yet."""
 
     claim: Claim
-    tracker: LiveTracker
+    tracker: Tracker
     began: float
 
 
@@ -236,7 +230,9 @@ class Worker:
         Raises:
             StoreUnavailable: the database does not answer; whoever looks after the queue takes back what was held.
         """
-        while not self.stop.is_set() and (self._search_first() or self._grade_next() or self._search_next()):
+        while not self.stop.is_set() and (
+            self._search_next(unless_others_wait=True) or self._grade_next() or self._search_next()
+        ):
             pass
         while self.stop.is_set() and self._search_next():
             pass
@@ -325,7 +321,7 @@ class Worker:
                 self.jobs.step_back(claim)
             case Killed():
                 LOG.warning("try %d of %s is repeated, with nothing beside it: %s", claim.tries, claim.id, fault)
-                self.jobs.retry_alone(claim)
+                self.jobs.step_back(claim, killed=True)
             case _ if self.stop.is_set():
                 pass  # whoever stops us hands the job back
             case _ if claim.faults >= len(self.retries.pauses):
@@ -340,24 +336,21 @@ class Worker:
 
     def _give_up(self, claim: Claim, fault: Exception) -> None:
         incident = record(LOG, f"submission {claim.id} is broken", fault)
-        report = self._blank(claim, Status.UNGRADABLE, APOLOGY.format(incident=incident))
-        self._store(claim, replace(report, incident=incident))
+        self._store(claim, self._blank(claim, Status.UNGRADABLE, APOLOGY.format(incident=incident), incident))
 
-    def _blank(self, claim: Claim, status: Status, reason: str) -> Report:
-        return Report(claim.exercise, status, 0.0, claim.seed, claim.device, self.seconds, reason=reason)
+    def _blank(self, claim: Claim, status: Status, reason: str, incident: str = "") -> Report:
+        return Report(
+            claim.exercise, status, 0.0, claim.seed, claim.device, self.seconds, reason=reason, incident=incident
+        )
 
     def _store(self, claim: Claim, report: Report) -> GradingId | None:
         if report.status is Status.GRADED:
             self.turns.note(claim.exercise, self.seconds)
         report, body = as_json(report)
         grading = Grading(
-            report=report,
-            body=body,
-            versions=self.versions(claim.exercise),
-            created=self.clock(),
-            reason=claim.reason,
-            try_number=claim.tries,
-        )
+            report=report, body=body, versions=self.versions(claim.exercise),
+            created=self.clock(), reason=claim.reason, try_number=claim.tries,
+        )  # fmt: skip
         stored = self._offer(claim, partial(self.jobs.finish, claim, grading))
         if stored is None:
             LOG.info("try %d of submission %s came too late; its result is dropped", claim.tries, claim.id)
@@ -377,11 +370,6 @@ class Worker:
                 self.stop.wait(pause)
         return store()
 
-    def _search_first(self) -> bool:
-        """Search for the next cause unless others wait for a verdict; return whether there was one to look for."""
-        search = self.searches.next
-        return search is not None and not self._others_first(search) and self._search_next()
-
     def _others_first(self, search: Search) -> bool:
         """Return whether to put one off: others wait for a verdict, or the database would not take what is found.
 
@@ -398,7 +386,10 @@ class Worker:
             others = True
         return others and not self.stop.is_set()
 
-    def _search_next(self) -> bool:
+    def _search_next(self, *, unless_others_wait: bool = False) -> bool:
+        """Search for the next cause; return whether that was done."""
+        if unless_others_wait and ((search := self.searches.next) is None or self._others_first(search)):
+            return False
         with self.searches.busy():
             search = self.searches.take()
             if search is None:

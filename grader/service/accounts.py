@@ -45,26 +45,15 @@ WORTHLESS = "This link was used already, or is older than 48 hours. Ask your ins
 class Accounts:
     """Who somebody is: makes accounts, and proves whose they are; what is refused is a `NotAllowed` that says why.
 
-    Args:
-        database: where people are stored.
-        class_code: what somebody who joins the class has to know, until it is replaced.
-        secret: what the marks of browsers are made with.
-        session_seconds: how long a session lasts.
-        hasher: makes and checks the hashes of passwords.
-        clock: gives the seconds since the epoch.
+    `class_code` is what somebody who joins the class has to know, until it is replaced; marks of browsers are made with
+    `secret`.
     """
 
     def __init__(
         self,
-        database: Database,
-        *,
-        class_code: str,
-        secret: bytes,
-        session_seconds: float,
-        hasher: PasswordHasher | None = None,
-        clock: Callable[[], float],
-    ) -> None:
-        """Wire the parts."""
+        database: Database, *, class_code: str, secret: bytes, session_seconds: float,
+        hasher: PasswordHasher | None = None, clock: Callable[[], float],
+    ) -> None:  # fmt: skip
         self._database, self._class_code, self._clock = database, class_code, clock
         self._hasher = hasher or PasswordHasher(PASSES, MEMORY_KIB, LANES)
         self._hashing = threading.BoundedSemaphore(HASHES_AT_ONCE)
@@ -160,13 +149,7 @@ class Accounts:
         return None if number is None else key
 
     def sign_in(self, name: str, password: str, address: str, mark: str | None = None) -> str:
-        """Return the token of a new session; takes 30 ms or more, on purpose.
-
-        Args:
-            name, password: what was typed.
-            address: where from.
-            mark: what the browser kept from an earlier sign-in.
-        """
+        """Return the token of a new session; takes 30 ms or more, on purpose. `mark` is of an earlier sign-in."""
         return self.begin_session(self.prove(name, password, address, mark))
 
     def prove(self, name: str, password: str, address: str, mark: str | None = None) -> User:
@@ -205,6 +188,10 @@ class Accounts:
         check_length(password)
         return self._hash(password)
 
+    def _hash(self, password: str) -> str:
+        with self._hashing:
+            return self._hasher.hash(_plain(password))
+
     def _fits(self, hashed: str, password: str) -> bool:
         try:
             with self._hashing:
@@ -212,26 +199,16 @@ class Accounts:
         except (VerificationError, InvalidHashError):
             return False
 
-    def _hash(self, password: str) -> str:
-        with self._hashing:
-            return self._hasher.hash(_plain(password))
-
 
 class OwnAccount:
     """What people change about their own accounts; what is refused is a `NotAllowed` that says why.
 
-    Args:
-        accounts: knows and hashes passwords.
-        database: where people are stored.
-        queue: cancels what is on its way.
-        secret: what links are signed with.
-        clock: gives the seconds since the epoch.
+    `queue` cancels what is on its way where an account is deleted; links are signed with `secret`.
     """
 
     def __init__(
         self, accounts: Accounts, database: Database, queue: Queue, *, secret: bytes, clock: Callable[[], float]
     ) -> None:
-        """Wire the parts."""
         self._accounts, self._database, self._queue = accounts, database, queue
         self._secret, self._clock = secret, clock
         self._renames = limiters(database, clock)("renames", 5, 3600.0)

@@ -39,7 +39,6 @@ class InstructorService:
     """What instructors may read about their class; each method raises `NotAllowed` if it is no instructor who asks."""
 
     def __init__(self, database: Database) -> None:
-        """Read from `database`."""
         self._database = database
 
     def _read(self, asking: User) -> AbstractContextManager[Session]:
@@ -52,16 +51,11 @@ class InstructorService:
             return standings.students(session)
 
     def student(self, user: User, id: UserId) -> User:
-        """Return the student of that id.
-
-        Raises:
-            NotAllowed: there is no such student.
-        """
+        """Return the student of that id; `NotAllowed` for nobody."""
         with self._read(user) as session:
-            known = people.student(session, id)
-        if known is None:
-            raise NotAllowed("There is no such student.")
-        return known
+            if (known := people.student(session, id)) is None:
+                raise NotAllowed("There is no such student.")
+            return known
 
     def attempts(self, user: User, student: UserId) -> list[Attempt]:
         """Return a student's submissions, newest first."""
@@ -79,16 +73,11 @@ class InstructorService:
             return submissions.listed(session, wanted, most=MOST_LISTED)
 
     def best_attempt(self, user: User, student: UserId, exercise: str) -> SubmissionId:
-        """Return the submission that a student's best score on an exercise comes from.
-
-        Raises:
-            NotAllowed: the student has no score on it.
-        """
+        """Return the submission that a student's best score on an exercise comes from; `NotAllowed` without one."""
         with self._read(user) as session:
-            best = submissions.best_of(session, student, exercise)
-        if best is None:
-            raise NotAllowed("There is no graded attempt of this student at that exercise.")
-        return best
+            if (best := submissions.best_of(session, student, exercise)) is None:
+                raise NotAllowed("There is no graded attempt of this student at that exercise.")
+            return best
 
     def common_mistakes(self, user: User) -> list[CommonMistake]:
         """Return the mistakes that students made, on each exercise those of most students first."""
@@ -97,16 +86,9 @@ class InstructorService:
 
 
 class Members:
-    """The class as its instructors change it; each method raises `NotAllowed` if it is no instructor who asks.
-
-    Args:
-        accounts: knows the class code and who is signed in.
-        database: where memberships are stored.
-        clock: gives the seconds since the epoch.
-    """
+    """The class as its instructors change it; each method raises `NotAllowed` if it is no instructor who asks."""
 
     def __init__(self, accounts: Accounts, database: Database, *, clock: Callable[[], float]) -> None:
-        """Wire the parts."""
         self._accounts, self._database, self._clock = accounts, database, clock
 
     def code(self, asking: User) -> str:
@@ -129,17 +111,12 @@ class Members:
             return people.members(session)
 
     def one(self, asking: User, id: UserId) -> Member:
-        """Return one of them.
-
-        Raises:
-            NotAllowed: there is no such member.
-        """
+        """Return one of them; `NotAllowed` for nobody."""
         authorize(asking, Action.MANAGE, Roster())
         with self._database.read() as session:
-            known = people.member(session, id)
-        if known is None:
-            raise NotAllowed(NOBODY)
-        return known
+            if (known := people.member(session, id)) is None:
+                raise NotAllowed(NOBODY)
+            return known
 
     def set_role(self, asking: User, id: UserId, role: Role) -> None:
         """Give a member another role; somebody who has left the class is back in it.
@@ -150,11 +127,7 @@ class Members:
         self._change(asking, id, role)
 
     def remove(self, asking: User, id: UserId) -> None:
-        """Take somebody out of the class; their account and what they have handed in stay.
-
-        Raises:
-            NotAllowed: there is no such member, or no instructor would be left.
-        """
+        """Take somebody out of the class, as `set_role`; their account and what they have handed in stay."""
         self._change(asking, id, None)
 
     def rename(self, asking: User, id: UserId, name: str) -> None:

@@ -22,11 +22,11 @@ import itertools
 import logging
 import math
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from ipaddress import ip_address, ip_network
-from typing import Protocol
 
 from grader.errors import NotAllowed
 from grader.jobs import shares
@@ -46,51 +46,48 @@ GUESSING = (
 )
 
 
-class Limiter(Protocol):
-    """Lets each key do something so many times at once, and once more every so many seconds."""
+class Limiter(ABC):
+    """Lets each key do something `burst` times at once, and once more every `refill` seconds."""
 
-    def take(self, key: str) -> float:
-        """Take a token; return 0, or, if there is none, the seconds until there is one."""
-        ...
-
-    def wait(self, key: str) -> float:
-        """Return the seconds until a token could be taken; takes none."""
-        ...
-
-    def give(self, key: str) -> None:
-        """Give a token back."""
-        ...
-
-    def charge(self, key: str, amount: float) -> None:
-        """Take tokens, also those that are not there: what something has cost shows only afterwards."""
-        ...
-
-
-MakeLimiter = Callable[[str, int, float], Limiter]  # by the name of what is counted, the burst and the refill
-
-
-class Buckets:
-    """Lets each key do something `burst` times at once, and once more every `refill` seconds, in this process."""
-
-    def __init__(self, burst: int, refill: float, *, clock: Callable[[], float]) -> None:
-        """Start with every bucket full."""
+    def __init__(self, burst: int, refill: float) -> None:
         self._rate = Rate(burst, refill)
-        self._clock = clock
-        self._lock = threading.Lock()
-        self._spent: dict[str, Spent] = {}
-        self._crowd = CROWD
 
     def take(self, key: str, amount: float = 1.0) -> float:
         """Take tokens; return 0, or, if there are too few, the seconds until there are enough.
 
         More than a bucket holds may be taken from a full one, which then stays empty for as much longer.
         """
-        with self._lock:
-            before, now = self._spent.get(key, FULL), self._clock()
-            if (wait := self._rate.wait(before, now, amount)) == 0:
-                self._forget_full(now)
-                self._spent[key] = self._rate.without(before, now, amount)
-            return wait
+        return self._spend(key, amount, in_debt=False)
+
+    def charge(self, key: str, amount: float) -> None:
+        """Take tokens, also those that are not there: what something has cost shows only afterwards."""
+        self._spend(key, amount, in_debt=True)
+
+    def give(self, key: str) -> None:
+        """Give a token back."""
+        self.charge(key, -1.0)
+
+    @abstractmethod
+    def wait(self, key: str) -> float:
+        """Return the seconds until a token could be taken; takes none."""
+
+    @abstractmethod
+    def _spend(self, key: str, amount: float, *, in_debt: bool) -> float:
+        """Take tokens and return 0; or, unless `in_debt`, the seconds until there are enough."""
+
+
+MakeLimiter = Callable[[str, int, float], Limiter]  # by the name of what is counted, the burst and the refill
+
+
+class Buckets(Limiter):
+    """A limiter of this process."""
+
+    def __init__(self, burst: int, refill: float, *, clock: Callable[[], float]) -> None:
+        super().__init__(burst, refill)
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._spent: dict[str, Spent] = {}
+        self._crowd = CROWD
 
     def wait(self, key: str) -> float:
         """Return the seconds until a token could be taken; takes none."""
@@ -102,80 +99,54 @@ class Buckets:
         with self._lock:
             return self._rate.missing(self._spent.get(key, FULL), self._clock())
 
-    def give(self, key: str) -> None:
-        """Give a token back."""
-        self.charge(key, -1.0)
-
-    def charge(self, key: str, amount: float) -> None:
-        """Take tokens, also those that are not there: what something has cost shows only afterwards."""
+    def _spend(self, key: str, amount: float, *, in_debt: bool) -> float:
         with self._lock:
             before, now = self._spent.get(key, FULL), self._clock()
-            self._forget_full(now)
-            self._spent[key] = self._rate.without(before, now, amount)
+            wait = 0.0 if in_debt else self._rate.wait(before, now, amount)
+            if wait == 0:
+                if len(self._spent) > self._crowd:
+                    self._spent = {key: one for key, one in self._spent.items() if self._rate.missing(one, now) > 0}
+                    self._crowd = max(CROWD, 2 * len(self._spent))
+                self._spent[key] = self._rate.without(before, now, amount)
+            return wait
 
-    def _forget_full(self, now: float) -> None:
-        if len(self._spent) > self._crowd:
-            self._spent = {key: one for key, one in self._spent.items() if self._rate.missing(one, now) > 0}
-            self._crowd = max(CROWD, 2 * len(self._spent))
 
-
-@dataclass(slots=True)
-class SharedBuckets:
-    """Lets each key do something `burst` times at once, and once more every `refill` seconds, in whatever process.
-
-    Attributes:
-        database: where the buckets are.
-        clock: gives the seconds since the epoch where the database has no clock.
-        name: of what is counted; the same in every process.
-        burst, refill: see above.
-    """
+@dataclass
+class SharedBuckets(Limiter):
+    """A limiter of all processes that share a database; `name`, of what is counted, is the same in each."""
 
     database: Database
     clock: Callable[[], float]
     name: str
     burst: int
     refill: float
-    _calls: itertools.count[int] = field(default_factory=lambda: itertools.count(1), init=False)
 
-    def take(self, key: str) -> float:
-        """Take a token; return 0, or, if there is none, the seconds until there is one."""
-        self._forget_now_and_then()
-        with self.database.write() as session:
-            bucket, rate = self._id(key), self._rate
-            before = tokens.spent(session, bucket)  # waits for others; what time it is is asked afterwards
-            now = server_time(session, self.clock)
-            if (wait := rate.wait(before, now)) == 0:
-                tokens.keep(session, bucket, rate, rate.without(before, now, 1.0))
-            return wait
+    def __post_init__(self) -> None:
+        """Begin to count the calls: at some of them full buckets are forgotten."""
+        super().__init__(self.burst, self.refill)
+        self._calls = itertools.count(1)
 
     def wait(self, key: str) -> float:
         """Return the seconds until a token could be taken; takes none."""
         with self.database.read() as session:
             return self._rate.wait(tokens.seen(session, self._id(key)), server_time(session, self.clock))
 
-    def give(self, key: str) -> None:
-        """Give a token back."""
-        self.charge(key, -1.0)
-
-    def charge(self, key: str, amount: float) -> None:
-        """Take tokens, also those that are not there: what something has cost shows only afterwards."""
+    def _spend(self, key: str, amount: float, *, in_debt: bool) -> float:
         with self.database.write() as session:
-            bucket, rate = self._id(key), self._rate
-            before = tokens.spent(session, bucket)
-            tokens.keep(session, bucket, rate, rate.without(before, server_time(session, self.clock), amount))
-
-    @property
-    def _rate(self) -> Rate:
-        return Rate(self.burst, self.refill)
+            bucket = self._id(key)
+            before = tokens.spent(session, bucket)  # waits for others; what time it is is asked afterwards
+            now = server_time(session, self.clock)
+            wait = 0.0 if in_debt else self._rate.wait(before, now, amount)
+            if wait == 0:
+                tokens.keep(session, bucket, self._rate, self._rate.without(before, now, amount))
+        if next(self._calls) % FORGET_EVERY == 0:
+            with self.database.write() as session:
+                tokens.forget_full(session, server_time(session, self.clock), FORGOTTEN_AT_ONCE)
+        return wait
 
     def _id(self, key: str) -> str:
         """Return the bucket of a key, which says nothing of the name or address in it to whoever reads a backup."""
         return hashlib.sha256(f"{self.name}\n{key}".encode(errors="surrogatepass")).hexdigest()
-
-    def _forget_now_and_then(self) -> None:
-        if next(self._calls) % FORGET_EVERY == 0:
-            with self.database.write() as session:
-                tokens.forget_full(session, server_time(session, self.clock), FORGOTTEN_AT_ONCE)
 
 
 def in_memory(clock: Callable[[], float]) -> MakeLimiter:
@@ -184,12 +155,7 @@ def in_memory(clock: Callable[[], float]) -> MakeLimiter:
 
 
 def limiters(database: Database, clock: Callable[[], float]) -> MakeLimiter:
-    """Return how limits are made: in the process's memory where only one serves pages, as on SQLite, else shared.
-
-    Args:
-        database: of the installation.
-        clock: gives the seconds since the epoch; on Postgres its server does.
-    """
+    """Return how limits are made: in the process's memory where only one serves pages, as on SQLite, else shared."""
     return in_memory(clock) if database.embedded else partial(SharedBuckets, database, clock)
 
 
@@ -253,7 +219,6 @@ class EntryLimits:
     """
 
     def __init__(self, limiter: MakeLimiter) -> None:
-        """Start with nobody slowed down."""
         self._by_mark = limiter("sign-ins by mark", 8, 30.0)
         self._by_pair = limiter("sign-ins by name and address", 8, 30.0)
         self._by_name = limiter("sign-ins by name", 60, 5.0)

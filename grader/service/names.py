@@ -118,7 +118,6 @@ class NameRegister:
     """
 
     def __init__(self) -> None:
-        """Know no name yet."""
         self._lock = threading.Lock()
         self._looks: dict[str, set[int]] = {}  # whose name looks so
         self._count = self._renames = 0  # names read so far, up to the id of the last one
@@ -128,7 +127,6 @@ class NameRegister:
         """Refuse a name that looks like one in the store.
 
         Args:
-            name: the name.
             names: reads those in the store.
             census: how many there are, and how often people were renamed in all.
             of: who is to have the name; it may look like the one that they have.

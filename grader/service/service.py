@@ -71,42 +71,26 @@ class Service:
     What belongs to another person, to all but instructors, is refused as if it were not there (`NotAllowed`).
 
     Args:
-        database: where everything is stored, with its migrations applied.
-        catalog: the exercises.
+        database: up to date.
         queue: delivers what is submitted to be graded.
         tryouts: runs what is only tried.
-        rules: what this installation allows.
         box_name: what the grading runs in, in words; empty until that is known, see `settle`.
-        hasher: makes and checks the hashes of passwords.
-        clock: gives the seconds since the epoch.
         closing: called last at a stop.
     """
 
     def __init__(
         self,
-        database: Database,
-        catalog: Catalog,
-        queue: Queue,
-        *,
-        tryouts: Tryouts,
-        rules: Rules,
-        box_name: str = "",
-        hasher: PasswordHasher | None = None,
-        clock: Callable[[], float] = time.time,
+        database: Database, catalog: Catalog, queue: Queue, *, tryouts: Tryouts, rules: Rules, box_name: str = "",
+        hasher: PasswordHasher | None = None, clock: Callable[[], float] = time.time,
         closing: Callable[[], None] = lambda: None,
-    ) -> None:
-        """Wire the parts."""
+    ) -> None:  # fmt: skip
         self.catalog, self.box_name = catalog, box_name
         self._database, self._queue, self._closing = database, queue, closing
         self._rules, self._clock, self._drained = rules, clock, False
         self.accounts = accounts = Accounts(
-            database,
-            class_code=rules.class_code,
-            secret=rules.secret,
-            session_seconds=rules.session_seconds,
-            hasher=hasher,
-            clock=clock,
-        )
+            database, class_code=rules.class_code, secret=rules.secret, session_seconds=rules.session_seconds,
+            hasher=hasher, clock=clock,
+        )  # fmt: skip
         self.own_account = OwnAccount(accounts, database, queue, secret=rules.secret, clock=clock)
         self.members, self.instructor = Members(accounts, database, clock=clock), InstructorService(database)
         self.boards = BoardNames(database, rules.secret)
@@ -178,16 +162,11 @@ class Service:
             now = server_time(session, self._clock)
             charged = payer(user, address)
             shares.admit(session, charged, len(raw), now)
+            seed = keys.seed_of(self._rules.secret, id)
             submission = Submission(
-                id=id,
-                user=user.id,
-                exercise=exercise,
-                exercise_version=version,
-                raw=raw,
-                seed=keys.seed_of(self._rules.secret, id),
-                device=device,
+                id=id, user=user.id, exercise=exercise, exercise_version=version, raw=raw, seed=seed, device=device,
                 created=now,
-            )
+            )  # fmt: skip
             submissions.add(session, submission)
             self._queue.submit(session, id, queue=device, priority=round(now * 1000), payer=charged)
         return id
@@ -236,11 +215,9 @@ class Service:
             raise NotAllowed(f"Nothing is graded on {device!r} here; choose one of: {', '.join(self.devices)}.")
         if device not in self.devices_for(exercise):
             raise NotAllowed(f"This exercise is not meant for {device!r}; leave the device at cpu.")
-        limit = self._rules.source_bytes
-        if len(raw) > limit:
-            raise NotAllowed(
-                f"The source is too long: {len(raw) >> 10} KiB, where at most {limit >> 10} KiB are allowed."
-            )
+        if len(raw) > (limit := self._rules.source_bytes):
+            said = f"The source is too long: {len(raw) >> 10} KiB, where at most {limit >> 10} KiB are allowed."
+            raise NotAllowed(said)
         if self.catalog[exercise].is_starter(raw):
             raise NotAllowed(f"{STILL_THE_STARTER} No attempt was used.")
         return raw
@@ -261,14 +238,9 @@ class Condition:
     """
 
     def __init__(
-        self,
-        database: Database,
-        queue: Queue,
-        catalog: Catalog | None = None,
-        *,
+        self, database: Database, queue: Queue, catalog: Catalog | None = None, *,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Look at nothing yet."""
+    ) -> None:  # fmt: skip
         self.database, self.queue, self._exercises = database, queue, [] if catalog is None else list(catalog.values())
         self._clock, self._due, self._damage = clock, float("-inf"), ""
 

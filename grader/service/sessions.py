@@ -26,7 +26,6 @@ class Signer(TimestampSigner):
     """A signer by the service's clock; what is signed for one `purpose` is worth nothing for another one."""
 
     def __init__(self, secret: bytes, purpose: bytes, clock: Callable[[], float]) -> None:
-        """Sign with `secret`."""
         super().__init__(secret, purpose, key_derivation="hmac", digest_method=hashlib.sha256)
         self._clock = clock
 
@@ -59,16 +58,9 @@ class BrowserTokens:
 
 
 class Sessions:
-    """The sessions of people and of visitors; of a token only the hash is stored.
-
-    Args:
-        database: where they are stored.
-        seconds: how long the session of a person lasts.
-        clock: gives the seconds since the epoch.
-    """
+    """The sessions of people, which last so many `seconds`, and of visitors; of a token only the hash is stored."""
 
     def __init__(self, database: Database, *, seconds: float, clock: Callable[[], float]) -> None:
-        """Know of nobody yet."""
         self._database, self._seconds, self._clock = database, seconds, clock
         self._looked_at = 0  # the id up to which it is known which visitors to forget
         self._cache: dict[str, tuple[Visit | None, float]] = {}

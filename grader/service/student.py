@@ -36,28 +36,17 @@ class Due:
 
 
 class Drafts:
-    """Stores and returns drafts.
-
-    Args:
-        database: where they are stored.
-        exercises: the names that there are.
-        longest: bytes of a draft; a longer one could not be submitted.
-        clock: gives the seconds since the epoch.
-    """
+    """Stores and returns drafts to the exercises of these names, of at most `longest` bytes."""
 
     def __init__(
         self, database: Database, exercises: Collection[str], *, longest: int, clock: Callable[[], float]
     ) -> None:
-        """Keep nothing yet."""
         self._database, self._exercises, self._longest, self._clock = database, exercises, longest, clock
 
     def keep(self, user: User, exercise: str, source: str, base: float = 0.0) -> Draft:
         """Store a draft, and return what is stored now: another text if that one is newer.
 
         Args:
-            user: whose it is.
-            exercise: its name.
-            source: the text.
             base: `saved` of the draft that the text was made from; 0 for none. If somebody else, or the same person on
                 another device, has stored a different text since, that text stays.
 
@@ -88,18 +77,11 @@ class Drafts:
 
 
 class Trail:
-    """Reads attempts.
-
-    Args:
-        database: where they are stored.
-        read: gives a submission to whoever may see it, and to nobody else.
-        clock: gives the seconds since the epoch.
-    """
+    """Reads attempts; `read` gives a submission to whoever may see it, and to nobody else."""
 
     def __init__(
         self, database: Database, read: Callable[[User, SubmissionId], Submission], *, clock: Callable[[], float]
     ) -> None:
-        """Read from `database`."""
         self._database, self._read, self._clock = database, read, clock
 
     def practice(self, user: User) -> list[Due]:
@@ -110,12 +92,9 @@ class Trail:
             return due(submissions.full_marks(session, user.id), self._clock())
 
     def pair(self, user: User, id: SubmissionId, other: SubmissionId | None = None) -> Pair:
-        """Return an attempt beside another one of the same person at the same exercise.
+        """Return an attempt beside an `other` one of the same person at the same exercise.
 
-        Args:
-            user: who asks.
-            id: the attempt.
-            other: what it is compared with; the last one before it that was checked, if left out.
+        Without `other` that is the last one before it that was checked.
 
         Raises:
             NotAllowed: one of them is another person's, and the one who asks is no instructor; or they are not of one
@@ -137,12 +116,7 @@ class Trail:
 
 
 def due(solved: Mapping[str, Sequence[float]], now: float) -> list[Due]:
-    """Return what is due by now, what is due for longest first.
-
-    Args:
-        solved: when each exercise got full marks, in the order of time.
-        now: seconds since the epoch.
-    """
+    """Return what is due by now, what is due for longest first; `solved` says when each exercise got full marks."""
     ever = [Due(exercise, times[-1], times[-1] + _pause(times)) for exercise, times in solved.items()]
     return sorted((one for one in ever if one.since <= now), key=lambda one: (one.since, one.exercise))
 

@@ -50,24 +50,14 @@ class WaitingTry:
 class TryoutService:
     """Passes tryouts on that are in order, when it is their turn.
 
-    Args:
-        exercises: the names that there are.
-        tryouts: runs them.
-        slots: says how many submissions are graded at once; so many tryouts are run at once.
-        limiter: makes the limits on how many seconds somebody may use in a while.
-        clock: gives seconds that only go on.
+    As many are run at once as submissions are graded at once, which `slots` says. `limiter` makes the limits on how
+    many seconds somebody may use in a while.
     """
 
     def __init__(
-        self,
-        exercises: Collection[str],
-        tryouts: Tryouts,
-        slots: Callable[[], int],
-        limiter: MakeLimiter,
-        *,
+        self, exercises: Collection[str], tryouts: Tryouts, slots: Callable[[], int], limiter: MakeLimiter, *,
         clock: Callable[[], float] = time.monotonic,
-    ) -> None:
-        """Start with none under way."""
+    ) -> None:  # fmt: skip
         self._exercises, self._tryouts, self._clock = exercises, tryouts, clock
         self._members = limiter("seconds of tries", 60, 2.0)
         self._homes = limiter("seconds of tries of those outside", 240, 1.0)  # a lecture hall may sit behind an address

@@ -119,11 +119,8 @@ def lasting() -> list[Table]:
 def write(session: Session, file: Path, *, kept: Mapping[str, str], program: str, revision: str) -> DumpManifest:
     """Write a dump of one snapshot.
 
-    Args:
-        session: of a transaction that sees one, on a database of this version.
-        file: where; nothing may be there.
-        kept: the keys beside the database, by their names in `KEPT`.
-        program, revision: the version of the program, and of its tables.
+    The session sees one, on a database of this version. Beside it the file has the keys in `kept`, by their names in
+    `KEPT`, and the versions of the program and of its tables.
 
     Raises:
         DumpRefused: there is something at `file`, it cannot be written, or a value in the database could not be loaded.
@@ -210,9 +207,7 @@ def _manifest(document: dict[str, Any], file: Path) -> DumpManifest:
 def load(session: Session, manifest: DumpManifest, lines: IO[bytes]) -> None:
     """Fill an empty database, and prove that all has arrived.
 
-    Args:
-        session: of a write transaction on a database with the tables of that revision and nothing in them.
-        manifest, lines: as `opened` gives them.
+    It has the tables of that revision and nothing in them; manifest and lines are as `opened` gives them.
 
     Raises:
         DumpRefused: there is something in the database, a line is not what was written or of another type, or the
@@ -317,8 +312,11 @@ def _kind_fault(one: _Column, value: object) -> str:
     """Return in words what a value is instead of one of its column; empty for nothing."""
     if type(value) is not one.kind:
         return "" if value is None and not one.is_needed else _WORDS.get(type(value), "something else")
-    if isinstance(value, str) and not value.isascii() and not _is_utf8(value):
-        return "a text that is no UTF-8"
+    if isinstance(value, str) and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return "a text that is no UTF-8"
     return ""
 
 
@@ -388,11 +386,4 @@ def _is_json_object(value: str) -> bool:
     try:
         return isinstance(json.loads(value), dict)
     except (ValueError, RecursionError):
-        return False
-
-
-def _is_utf8(value: str) -> bool:
-    try:
-        return bool(value.encode())
-    except UnicodeEncodeError:
         return False

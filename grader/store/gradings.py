@@ -60,11 +60,17 @@ def store(session: Session, id: SubmissionId, grading: Grading) -> GradingId:
     """Store a result as the current one of a submission, and bring the caches up to date; return its id."""
     turns.of_owner(session, id)
     grading = replace(grading, created=server_time(session, lambda: grading.created))
-    row = _row(id, grading)
-    state = State.BROKEN if grading.report.incident else State.DONE
+    report, versions = grading.report, grading.versions
+    row = GradingRow(
+        submission_id=id, reason=grading.reason.value, status=report.status.value, score=report.score,
+        flag=report.flag.value, incident=report.incident, created=grading.created, try_number=grading.try_number,
+        exercise_version=versions.exercise, grader_version=versions.grader, torch_version=versions.torch,
+        seed=report.seed, device=report.device, report=grading.body,
+    )  # fmt: skip
+    state = State.BROKEN if report.incident else State.DONE
     session.add(row)
     session.flush()
-    _name_causes(session, row.id, grading.report)
+    _name_causes(session, row.id, report)
     first_end = func.coalesce(SubmissionRow.finished, grading.created)  # a regrade is not how long the student waited
     owner = session.execute(
         update(SubmissionRow)
@@ -81,8 +87,6 @@ def complete(session: Session, id: GradingId, report: Report, body: str, *, subm
     """Add to a result what was found after its verdict; nothing if it was deleted meanwhile.
 
     Args:
-        session: of a write transaction.
-        id: the grading's.
         report: the same verdict, with all that was found.
         body: the report as JSON.
         submission: the grading's; where that was deleted, its id may be another one's by now.
@@ -119,23 +123,3 @@ def _name_causes(session: Session, id: int, report: Report) -> None:
     if report.location:
         session.add(LocationRow(grading_id=id, title=report.location.title[:200]))
     session.flush()
-
-
-def _row(id: SubmissionId, grading: Grading) -> GradingRow:
-    report, versions = grading.report, grading.versions
-    return GradingRow(
-        submission_id=id,
-        reason=grading.reason.value,
-        status=report.status.value,
-        score=report.score,
-        flag=report.flag.value,
-        incident=report.incident,
-        created=grading.created,
-        try_number=grading.try_number,
-        exercise_version=versions.exercise,
-        grader_version=versions.grader,
-        torch_version=versions.torch,
-        seed=report.seed,
-        device=report.device,
-        report=grading.body,
-    )

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 from grader.errors import SettingsError
@@ -27,9 +28,8 @@ def secret(directory: Path) -> bytes:
     try:
         return bytes.fromhex(_kept(directory / SECRET, secrets.token_hex(32)))
     except ValueError:
-        raise SettingsError(
-            f"{directory / SECRET} is damaged; expected: hexadecimal digits, as they were drawn"
-        ) from None
+        said = f"{directory / SECRET} is damaged; expected: hexadecimal digits, as they were drawn"
+        raise SettingsError(said) from None
 
 
 def class_code(directory: Path) -> str:
@@ -46,7 +46,8 @@ def class_code(directory: Path) -> str:
 
 def drawn_code() -> str:
     """Return a class code that nobody guesses."""
-    return "-".join(_letters(4) for _ in range(3))  # 31 letters, 12 of them: 59 bits
+    letters = "".join(secrets.choice(ALPHABET) for _ in range(12))  # of 31: 59 bits
+    return f"{letters[:4]}-{letters[4:8]}-{letters[8:]}"
 
 
 def seed_of(secret: bytes, id: SubmissionId) -> int:
@@ -67,17 +68,13 @@ def signature(secret: bytes, *values: object) -> str:
 def keep(path: Path, text: str) -> None:
     """Store a text for its owner alone, unless there is one."""
     # Linked into place when complete, so that another process never reads half of it and the first one wins.
-    draft = _draft(path, text)
-    try:
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
+    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, private.FILE_MODE)
+    with os.fdopen(handle, "w") as file:
+        file.write(text)
+    with suppress(FileExistsError):  # another process was first; its text counts
         os.link(draft, path)
-    except FileExistsError:
-        pass  # another process was first; its text counts
-    finally:
-        draft.unlink()
-
-
-def _letters(number: int) -> str:
-    return "".join(secrets.choice(ALPHABET) for _ in range(number))
+    draft.unlink()
 
 
 def _kept(path: Path, fresh: str) -> str:
@@ -90,11 +87,3 @@ def _kept(path: Path, fresh: str) -> str:
             f"{path} is empty; restore what it held, or delete it, and the next start draws another one"
         )
     return text
-
-
-def _draft(path: Path, text: str) -> Path:
-    draft = path.with_name(f"{path.name}.{secrets.token_hex(8)}")
-    handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, private.FILE_MODE)
-    with os.fdopen(handle, "w") as file:
-        file.write(text)
-    return draft

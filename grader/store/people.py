@@ -73,14 +73,7 @@ class Member:
 
 
 def add(session: Session, name: str, role: Role, *, key: str, password: str, now: float) -> User:
-    """Store a new person and return them.
-
-    Args:
-        session: a write transaction.
-        name, role: who they are.
-        key: the name folded, so that two names that look alike collide.
-        password: its hash.
-        now: seconds since the epoch.
+    """Store a new person, their name folded in `key` and the hash of their password, and return them.
 
     Raises:
         NotAllowed: the name is taken.
@@ -126,7 +119,6 @@ def forget_visitors(session: Session, after: int, *, looked_at: int, most: int) 
     One whose submission is still on its way is kept until it has come to its end.
 
     Args:
-        session: a write transaction.
         after: the id up to which everybody was looked at before; 0 to begin anew.
         looked_at: how many people to look at; it takes time for each of them, and not for all there are.
         most: how many visitors to delete at most; each takes time for all they have done.

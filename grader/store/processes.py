@@ -1,17 +1,16 @@
-"""Which processes of an installation are alive, on whatever machine, and what is tried on those with a sandbox."""
+"""Which processes of an installation are alive, on whatever machine."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from grader.store.engine import server_time
-from grader.store.tables import ProcessRow, TryoutRow
+from grader.store.tables import ProcessRow
 
 SHOW_SECONDS = 4.0  # between two heartbeats of a process
 SILENCE_SECONDS = 12.0  # and it counts as gone; its jobs are given to others much earlier
@@ -67,31 +66,3 @@ def living(session: Session, silence: float) -> list[KnownProcess]:
         KnownProcess(row.id, row.machine, json.loads(row.slots), row.version, row.secret, now - row.heard)
         for row in session.scalars(select(ProcessRow).where(heard).order_by(ProcessRow.id))
     ]
-
-
-def ask(session: Session, id: str, asked: str) -> None:
-    """Store what is to be tried, as JSON."""
-    session.execute(insert(TryoutRow).values(id=id, asked=asked, created=server_time(session, time.time)))
-
-
-def asked(session: Session, id: str) -> str | None:
-    """Return what is to be tried; None if nobody waits for it any more."""
-    return session.scalar(select(TryoutRow.asked).where(TryoutRow.id == id, TryoutRow.outcome.is_(None)))
-
-
-def answer(session: Session, id: str, outcome: str) -> None:
-    """Store what came of a try, as JSON, if somebody still waits for it."""
-    session.execute(update(TryoutRow).where(TryoutRow.id == id).values(outcome=outcome))
-
-
-def fetch(session: Session, ids: Collection[str]) -> dict[str, str]:
-    """Return what came of these tries, as far as they are done; they are gone then."""
-    done = TryoutRow.id.in_(ids), TryoutRow.outcome.is_not(None)
-    found = session.execute(delete(TryoutRow).where(*done).returning(TryoutRow.id, TryoutRow.outcome))
-    return {id: outcome for id, outcome in found if outcome is not None}
-
-
-def forget_tries(session: Session, ids: Collection[str], seconds: float) -> None:
-    """Delete these tries, and those that were begun more than `seconds` ago, by a process that is gone by now."""
-    old = TryoutRow.created < server_time(session, time.time) - seconds
-    session.execute(delete(TryoutRow).where(TryoutRow.id.in_(ids) | old))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any
@@ -71,7 +72,12 @@ def add(session: Session, submission: Submission) -> Submission:
     mine = (SubmissionRow.user_id == submission.user, SubmissionRow.exercise == submission.exercise)
     number = (session.scalar(select(func.max(SubmissionRow.number)).where(*mine)) or 0) + 1
     nth = standings.used(session, submission.user, submission.exercise) + 1
-    session.add(_row(submission, number, nth))
+    one = submission
+    row = SubmissionRow(
+        id=one.id, user_id=one.user, class_id=FIRST_CLASS, exercise=one.exercise, number=number, nth=nth, state=OPEN,
+        exercise_version=one.exercise_version, source=one.raw, seed=one.seed, device=one.device, created=one.created,
+    )  # fmt: skip
+    session.add(row)
     try:
         session.flush()
     except IntegrityError as clash:
@@ -85,7 +91,11 @@ def get(session: Session, id: SubmissionId) -> Submission | None:
     if found is None:
         return None
     row, state, body = found
-    return _submission(row, State(state), _report(body))
+    return Submission(
+        id=SubmissionId(row.id), user=UserId(row.user_id), exercise=row.exercise, exercise_version=row.exercise_version,
+        raw=row.source, seed=row.seed, device=row.device, state=State(state), number=row.number, nth=row.nth,
+        created=row.created, finished=row.finished, report=_report(body),
+    )  # fmt: skip
 
 
 def owner(session: Session, id: SubmissionId) -> UserId | None:
@@ -240,83 +250,23 @@ def _joined(query: Select[Any]) -> Select[Any]:
 def _attempts(session: Session, lines: Sequence[Sequence[Any]]) -> list[Attempt]:
     """Return lines with what their gradings name as the cause."""
     gradings = [line[_GRADING] for line in lines if line[_GRADING] is not None]
-    mistakes = _titles(
-        session.execute(
-            select(DiagnosisRow.grading_id, DiagnosisRow.title)
-            .where(DiagnosisRow.grading_id.in_(gradings))
-            .order_by(DiagnosisRow.mistake)
-        )
-    )
-    begins = _titles(
-        session.execute(select(LocationRow.grading_id, LocationRow.title).where(LocationRow.grading_id.in_(gradings)))
-    )
-    return [_attempt(line, mistakes, begins) for line in lines]
-
-
-def _titles(rows: Iterable[Sequence[Any]]) -> dict[int, tuple[str, ...]]:
-    found: dict[int, tuple[str, ...]] = {}
-    for grading, title in rows:
-        found[grading] = (*found.get(grading, ()), title)
+    named, place = DiagnosisRow, LocationRow
+    causes = select(named.grading_id, named.title).where(named.grading_id.in_(gradings)).order_by(named.mistake)
+    mistakes, begins = defaultdict[int, tuple[str, ...]](tuple), dict[int, str]()
+    for grading, title in session.execute(causes):
+        mistakes[grading] += (title,)
+    for grading, title in session.execute(select(place.grading_id, place.title).where(place.grading_id.in_(gradings))):
+        begins[grading] = title
+    found = []
+    for exercise, number, nth, created, id, state, grading, status, score, flag in lines:
+        one = Attempt(
+            id=SubmissionId(id), exercise=exercise, number=number, nth=nth, created=created, state=State(state),
+            status=None if status is None else Status(status), score=score, flag=Flag(flag or ""),
+            mistakes=mistakes.get(grading, ()), begins=begins.get(grading, ""),
+        )  # fmt: skip
+        found.append(one)
     return found
-
-
-def _attempt(
-    line: Sequence[Any], mistakes: Mapping[int, tuple[str, ...]], begins: Mapping[int, tuple[str, ...]]
-) -> Attempt:
-    exercise, number, nth, created, id, state, grading, status, score, flag = line
-    return Attempt(
-        id=SubmissionId(id),
-        exercise=exercise,
-        number=number,
-        nth=nth,
-        created=created,
-        state=State(state),
-        status=_status(status),
-        score=score,
-        flag=Flag(flag or ""),
-        mistakes=mistakes.get(grading, ()),
-        begins="".join(begins.get(grading, ())),
-    )
 
 
 def _report(body: str | None) -> Report | None:
     return None if body is None else Report.from_json(body)
-
-
-def _status(status: str | None) -> Status | None:
-    return None if status is None else Status(status)
-
-
-def _row(submission: Submission, number: int, nth: int) -> SubmissionRow:
-    return SubmissionRow(
-        id=submission.id,
-        user_id=submission.user,
-        class_id=FIRST_CLASS,
-        exercise=submission.exercise,
-        exercise_version=submission.exercise_version,
-        source=submission.raw,
-        seed=submission.seed,
-        device=submission.device,
-        state=OPEN,
-        number=number,
-        nth=nth,
-        created=submission.created,
-    )
-
-
-def _submission(row: SubmissionRow, state: State, report: Report | None) -> Submission:
-    return Submission(
-        id=SubmissionId(row.id),
-        user=UserId(row.user_id),
-        exercise=row.exercise,
-        exercise_version=row.exercise_version,
-        raw=row.source,
-        seed=row.seed,
-        device=row.device,
-        state=state,
-        number=row.number,
-        nth=row.nth,
-        created=row.created,
-        finished=row.finished,
-        report=report,
-    )

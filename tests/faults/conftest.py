@@ -30,14 +30,11 @@ WRONG = "def softmax(x, dim=-1):\n    return x.exp() / x.exp().sum()\n"
 
 
 def slow(seconds: float) -> str:
-    """Return a right answer that takes its time."""
     return f"{RIGHT}\nimport time\ntime.sleep({seconds})\n"
 
 
 @dataclass
 class Victim:
-    """The service, and one student of it."""
-
     process: BaseProcess
     line: Connection
     own_disk: bool
@@ -45,22 +42,18 @@ class Victim:
     names: Iterator[int] = field(default_factory=count)
 
     def ask(self, what: str, *arguments: Any) -> Any:
-        """Return what the service answers."""
         self.line.send((what, *arguments))
         assert self.line.poll(PATIENCE_SECONDS), f"no answer to {what}"
         return self.line.recv()
 
     def enter(self) -> None:
-        """Be a new student."""
         self.name = f"student {next(self.names)}"
         assert self.ask("enter", self.name) is None
 
     def submit(self, source: str = RIGHT, exercise: str = "softmax") -> Any:
-        """Hand something in; return its id, or `Refused`."""
         return self.ask("submit", self.name, exercise, source)
 
     def end(self, id: SubmissionId) -> tuple[str, Report]:
-        """Return the final state and the complete report of a submission."""
         until = time.monotonic() + PATIENCE_SECONDS
         while True:
             state, body = self.ask("outcome", self.name, id)
@@ -70,18 +63,15 @@ class Victim:
             time.sleep(0.02)
 
     def state(self, id: SubmissionId) -> str:
-        """Return how far a submission is."""
         return str(self.ask("outcome", self.name, id)[0])
 
     def reaches(self, id: SubmissionId, state: str) -> None:
-        """Wait until a submission is that far."""
         until = time.monotonic() + PATIENCE_SECONDS
         while self.state(id) != state:
             assert time.monotonic() < until, f"never {state}"
             time.sleep(0.005)
 
     def has_logged(self, *texts: str) -> None:
-        """Wait until the log says all of that, from now on."""
         self.ask("forget")
         until = time.monotonic() + PATIENCE_SECONDS
         while not all(text in self.ask("logged") for text in texts):
@@ -89,11 +79,9 @@ class Victim:
             time.sleep(0.02)
 
     def zygotes(self) -> list[int]:
-        """Return the processes that this one has started, the sandbox's."""
         return [int(pid) for text in self._threads("children") for pid in text.split()]
 
     def runs(self) -> None:
-        """Wait until the sandbox runs something."""
         self._wait(lambda: any(runs_of(self.pid)), "nothing runs")
 
     def rests(self) -> None:
@@ -115,7 +103,6 @@ class Victim:
 
     @property
     def pid(self) -> int:
-        """The process of the service."""
         assert self.process.pid is not None
         return self.process.pid
 
@@ -126,7 +113,6 @@ class Victim:
             time.sleep(0.005)
 
     def kill_zygotes(self) -> None:
-        """Kill what there is of the sandbox."""
         for pid in self.zygotes():
             try:
                 os.kill(pid, signal.SIGKILL)
@@ -134,7 +120,6 @@ class Victim:
                 continue
 
     def expect_right(self) -> None:
-        """An honest answer of somebody new gets full marks."""
         self.enter()
         state, report = self.end(self.submit())
         assert (state, report.score, report.incident) == ("done", 100.0, "")
@@ -176,7 +161,6 @@ RAISES = "\n\nraise ZeroDivisionError('a bug of ours')\n"
 
 @pytest.fixture(scope="session")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Give a folder of exercises, some of them broken, each in its own way."""
     root = tmp_path_factory.mktemp("root")
     for name in ("softmax", "again", "more"):
         copy_exercise(root, name)

@@ -40,7 +40,6 @@ def test_a_check_that_breaks_whatever_it_is_given_gives_its_points(victim: Victi
 
 
 def graded(victim: Victim, source: str, exercise: str) -> Report:
-    """Return the report on something that must get one."""
     state, report = victim.end(victim.submit(source, exercise))
     assert state == "done", report
     return report

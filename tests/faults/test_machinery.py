@@ -86,7 +86,6 @@ def test_a_process_without_memory_apologises(victim: Victim) -> None:
 
 @contextmanager
 def no_memory_left(pid: int) -> Iterator[None]:
-    """Let the kernel refuse that process every further page."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[0])
     before = resource.prlimit(pid, resource.RLIMIT_AS)
     resource.prlimit(pid, resource.RLIMIT_AS, (pages * resource.getpagesize(), before[1]))

@@ -16,14 +16,11 @@ ENDS = {"locked": "unlock", "full": "clear", "protected": "unprotect"}
 
 @dataclass(frozen=True)
 class Trouble:
-    """Something that is wrong with the database for the length of a block."""
-
     name: str
     victim: Victim
 
     @contextmanager
     def lasting(self) -> Iterator[None]:
-        """Make it so, and undo it."""
         assert self.victim.ask(BEGINS[self.name]) is None
         yield
         assert self.victim.ask(ENDS[self.name]) is None
@@ -31,7 +28,6 @@ class Trouble:
 
 @pytest.fixture(params=["locked", "full", "protected"])
 def trouble(request: pytest.FixtureRequest, victim: Victim) -> Trouble:
-    """Give one trouble after the other."""
     if request.param == "full" and not victim.own_disk:
         pytest.skip("this system grants no small disk to fill")
     return Trouble(request.param, victim)

@@ -50,8 +50,6 @@ class _Log(logging.Handler):
 
 
 class _Desk:
-    """Answers what the tests ask for, by the name of the method."""
-
     def __init__(self, service: Service, folder: Path, log: _Log) -> None:
         self._service = service
         self._folder = folder
@@ -59,42 +57,33 @@ class _Desk:
         self._people: dict[str, User] = {}
 
     def enter(self, name: str) -> None:
-        """Make an account."""
         self._people[name] = self._service.add_user(name, "correct horse battery", Role.STUDENT)
 
     def submit(self, name: str, exercise: str, source: str) -> SubmissionId:
-        """Hand something in."""
         return self._service.submit(self._people[name], exercise, source)
 
     def outcome(self, name: str, id: SubmissionId) -> tuple[str, str | None]:
-        """Return the state, and the report as JSON."""
         found = self._service.submission(self._people[name], id)
         return found.state.value, found.report.to_json() if found.report else None
 
     def used(self, name: str) -> dict[str, int]:
-        """Return the attempts that were used, by exercise."""
         you = self._people[name].id
         lines = {exercise: self._service.leaderboard(exercise) for exercise in self._service.catalog}
         return {exercise: line.attempts for exercise, board in lines.items() for line in board if line.user == you}
 
     def unfinished(self, name: str, exercise: str) -> SubmissionId | None:
-        """Return what stands in the way of the next one."""
         return self._service.unfinished(self._people[name], exercise)
 
     def stored(self, name: str) -> int:
-        """Return how many submissions of theirs there are, in whatever state."""
         return len(self._service.attempts(self._people[name]))
 
     def logged(self) -> str:
-        """Return the log."""
         return "\n".join(self._log.lines)
 
     def forget(self) -> None:
-        """Begin the log anew."""
         self._log.lines.clear()
 
     def fill(self) -> None:
-        """Leave no room on the disk."""
         with self._service._database.engine.connect() as connection:  # room in the log that was used before would do
             connection.connection.dbapi_connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # type: ignore[union-attr]
         with open(self._folder / "ballast", "wb", buffering=0) as file:
@@ -106,18 +95,15 @@ class _Desk:
                     size //= 2
 
     def clear(self) -> None:
-        """Make room again."""
         (self._folder / "ballast").unlink()
 
     def lock(self) -> None:
-        """Have another process hold the lock of every writer."""
         (file,) = self._folder.glob("*.sqlite3")
         self._rival = subprocess.Popen([sys.executable, "-c", RIVAL, file], stdin=PIPE, stdout=PIPE)
         assert self._rival.stdout is not None
         assert self._rival.stdout.readline() == b"locked\n"
 
     def unlock(self) -> None:
-        """End that process."""
         self._rival.kill()
         self._rival.communicate()
 
@@ -126,18 +112,15 @@ class _Desk:
         event.listen(self._service._database.engine, "checkout", _protect)
 
     def unprotect(self) -> None:
-        """Let it be written to again."""
         event.remove(self._service._database.engine, "checkout", _protect)
         self._service._database.engine.dispose()
 
     def take_descriptors(self) -> None:
-        """Leave no descriptor that could still be opened."""
         taken = os.dup(0)
         os.close(taken)
         resource.setrlimit(resource.RLIMIT_NOFILE, (taken, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
     def give_back(self) -> None:
-        """Have them again."""
         hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
@@ -184,8 +167,6 @@ def _answer(method: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
 
 
 class Refused:
-    """Something that was raised in the service."""
-
     def __init__(self, family: str, text: str) -> None:
         self.family = family
         self.text = text

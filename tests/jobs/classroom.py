@@ -23,14 +23,12 @@ PATIENCE_SECONDS = 300.0
 
 
 def open_database(folder: Path) -> Database:
-    """Open the class's database, up to date."""
     database = Database(f"sqlite:///{folder / 'class.sqlite3'}")
     migrate.upgrade(database)
     return database
 
 
 def full_marks(submission: Submission, tracker: Tracker) -> Report:
-    """Grade without looking."""
     tracker(CallSeen("looked away"))
     return Report(
         exercise=submission.exercise,
@@ -65,26 +63,22 @@ def hand_in(
 
 
 def take(session: Session, id: SubmissionId, *, worker: str, token: str, now: float) -> Claim | None:
-    """Take this job, whoever's turn it is."""
     return claims._claimed(session, JobRow.submission_id == id, worker=worker, token=token, now=now)
 
 
 def gradings(database: Database) -> dict[str, int]:
-    """Return how often each submission was graded."""
     query = select(GradingRow.submission_id, func.count()).group_by(GradingRow.submission_id)
     with database.read() as session:
         return {id: number for id, number in session.execute(query)}  # noqa: C416 - a row is no pair to mypy
 
 
 def states(database: Database) -> dict[str, State]:
-    """Return the state of every submission."""
     query = select(SubmissionRow.id, submissions.STATE).outerjoin(JobRow, JobRow.submission_id == SubmissionRow.id)
     with database.read() as session:
         return {id: State(state) for id, state in session.execute(query)}
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
-    """Wait until something is so, or fail naming it."""
     end = time.monotonic() + PATIENCE_SECONDS
     while not condition():
         assert time.monotonic() < end, f"not within {PATIENCE_SECONDS} s: {what}"

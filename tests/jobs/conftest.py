@@ -18,7 +18,6 @@ from tests.jobs.engines import Site, on_postgres, on_sqlite
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    """Give an up-to-date database on a file."""
     database = open_database(tmp_path)
     yield database
     database.close()
@@ -32,7 +31,6 @@ def quick_seconds() -> float:
 
 @pytest.fixture
 def engine(database: Database, tmp_path: Path, quick_seconds: float) -> Iterator[Callable[..., EmbeddedEngine]]:
-    """Give a function that makes an engine."""
     made: list[EmbeddedEngine] = []
 
     def make(grade: Grade = full_marks, pauses: tuple[float, ...] = (0.0, 0.0), tries: int = 9) -> EmbeddedEngine:
@@ -47,21 +45,18 @@ def engine(database: Database, tmp_path: Path, quick_seconds: float) -> Iterator
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[postgres.Server]:
-    """Give a Postgres that can be stopped and started."""
     with postgres.running() as server:
         yield server
 
 
 @pytest.fixture
 def shared(server: postgres.Server, tmp_path: Path) -> Iterator[Site]:
-    """Give a database that machines share, with the library's tables."""
     with on_postgres(server.url, tmp_path) as site:
         yield site
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def site(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Site]:
-    """Give a database of each kind."""
     if request.param == "postgres":
         yield request.getfixturevalue("shared")
         return

@@ -24,8 +24,6 @@ NUMBERS = itertools.count()
 
 @dataclass
 class Site:
-    """A database and the machines on it."""
-
     database: Database
     folder: Path
     made: list[GradingEngine] = field(default_factory=list)
@@ -33,7 +31,6 @@ class Site:
     def machine(
         self, grade: Grade = full_marks, *, folder: str = "", pause: float = 0.0, **options: Any
     ) -> GradingEngine:
-        """Return the engine of one more machine; on SQLite, of one more process."""
         kind: Callable[..., GradingEngine] = EmbeddedEngine if self.database.embedded else ClusterEngine
         folder = "here" if self.database.embedded else folder or f"machine {len(self.made)}"
         retries = Retries((pause, pause), quick_seconds=600.0)
@@ -45,14 +42,12 @@ class Site:
 
 @contextmanager
 def on_sqlite(folder: Path) -> Iterator[Site]:
-    """Give a site on a file."""
     with _closed(Site(open_database(folder), folder)) as site:
         yield site
 
 
 @contextmanager
 def on_postgres(server: str, folder: Path) -> Iterator[Site]:
-    """Give a site on a new database of a server, with the library's tables."""
     with _closed(Site(new_database(server), folder)) as site:
         yield site
 

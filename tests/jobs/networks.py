@@ -34,12 +34,10 @@ class Network:
         _ip("link", "set", self.name, "down")
 
     def mend(self) -> None:
-        """Put it in again."""
         _ip("link", "set", self.name, "up")
 
 
 def enter(name: str) -> None:
-    """Go into a namespace; for a process that has one thread yet."""
     descriptor = os.open(Path("/run/netns") / name, os.O_RDONLY)
     try:
         kernel.setns(descriptor, _NETWORKS)
@@ -49,7 +47,6 @@ def enter(name: str) -> None:
 
 @cache
 def missing() -> str:
-    """Return why there can be no such network here; empty if there can."""
     if os.geteuid() != 0:
         return "only root can make network namespaces"
     try:
@@ -61,7 +58,6 @@ def missing() -> str:
 
 @contextmanager
 def network() -> Iterator[Network]:
-    """Give such a network, and take it down."""
     number = secrets.randbelow(1 << 15)
     place = f"198.{18 + (number >> 14)}.{(number >> 6) & 255}"  # a range for measurements, which nobody has
     last = 4 * (number & 63)

@@ -50,20 +50,16 @@ class Server:
 
     @property
     def url(self) -> str:
-        """The URL without a database's name."""
         return self.url_at("127.0.0.1")
 
     @property
     def pid(self) -> int:
-        """The first of its processes."""
         return self._process.pid
 
     def url_at(self, address: str) -> str:
-        """Return the same for whoever reaches the server at this address."""
         return f"postgresql+psycopg://tests@{address}:{self._port}"
 
     def start(self) -> None:
-        """Start it, and wait until it takes connections."""
         programs, port = self._programs, str(self._port)
         options = [word for setting in FAST for word in ("-c", setting)]
         place = ["-D", self._data, "-h", ",".join(self._addresses), "-p", port, "-k", self._data]
@@ -76,12 +72,10 @@ class Server:
             assert self._process.poll() is None, (self._folder / "log").read_text()
 
     def revive(self) -> None:
-        """Start it again if it ended by itself."""
         if self._process.poll() is not None:
             self.start()
 
     def stop(self) -> None:
-        """Stop it and end all connections."""
         self._process.send_signal(signal.SIGINT)  # at once: SIGTERM waits for whoever is still connected
         self._process.wait(30)
 
@@ -99,13 +93,11 @@ def running(*more: str) -> Iterator[Server]:
 
 @contextmanager
 def served() -> Iterator[str]:
-    """Start a server and give its URL without a database's name."""
     with running() as server:
         yield server.url
 
 
 def make_database(server: str, name: str) -> str:
-    """Make an empty database and return its URL."""
     engine = create_engine(f"{server}/postgres", isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.exec_driver_sql(f'CREATE DATABASE "{name}"')

@@ -19,10 +19,9 @@ from grader.jobs.cluster import library
 from grader.jobs.cluster.notices import LONGEST, Notices
 from grader.jobs.cluster.pages import ClusterSupervisor
 from grader.jobs.engine import GradingEngine
-from grader.jobs.live import GradingSteps
 from grader.jobs.locks import machine_in
 from grader.jobs.messages import Advanced, Message, Moved
-from grader.jobs.queue import Claim, Tracker
+from grader.jobs.queue import Claim, GradingSteps, Tracker
 from grader.jobs.table import TableJobs
 from grader.jobs.worker import Search
 from grader.judge.report import Report
@@ -39,7 +38,6 @@ PutOff = Callable[..., GradingEngine]
 
 
 def all_done(database: Database, number: int = 1) -> Callable[[], bool]:
-    """Return whether so many submissions are graded, as a condition."""
     return lambda: list(states(database).values()) == [State.DONE] * number
 
 
@@ -263,13 +261,10 @@ def put_off(shared: Site) -> PutOff:
 
 
 def find_at_once(report: Report, _cancel: CancelToken) -> Report:
-    """Find the cause."""
     return replace(report, advice=("found",))
 
 
 def is_found(database: Database) -> Callable[[], bool]:
-    """Return whether the cause is stored, as a condition."""
-
     def look() -> bool:
         with database.read() as session:
             found = submissions.get(session, SubmissionId("s1"))

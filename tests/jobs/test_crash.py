@@ -25,25 +25,20 @@ from tests.jobs.worker import work
 
 @dataclass(frozen=True)
 class Worker:
-    """A grading process, and the ends of its pipes that are ours."""
-
     process: BaseProcess
     begun: Connection
     stop: Connection
 
     def wait_for(self, number: int) -> None:
-        """Wait until it has begun that many more gradings."""
         while number:
             assert self.begun.poll(30)
             number -= os.read(self.begun.fileno(), 1) == b"."
 
     def wait_until_ready(self) -> None:
-        """Wait until it looks at the queue; for a database without jobs."""
         assert self.begun.poll(30)
         assert os.read(self.begun.fileno(), 1) == b"!"
 
     def kill(self) -> None:
-        """Kill it as nothing can prevent."""
         self.process.kill()
         self.process.join()
 
@@ -64,7 +59,6 @@ def processes() -> ForkServerContext:
 
 @pytest.fixture
 def worker(tmp_path: Path, processes: ForkServerContext) -> Iterator[Callable[[], Worker]]:
-    """Give a function that starts a grading process on the class's database."""
     started: list[Worker] = []
 
     def start() -> Worker:
@@ -84,7 +78,6 @@ def worker(tmp_path: Path, processes: ForkServerContext) -> Iterator[Callable[[]
 
 
 def facts(database: Database) -> dict[str, object]:
-    """Return what must hold at the end, whatever happened on the way."""
     queries = {
         "unfinished": "SELECT count(*) FROM submissions WHERE state <> 'done'",
         "reports": "SELECT count(*) FROM gradings",

@@ -27,20 +27,16 @@ PROMISED_SECONDS = 20.0
 
 @dataclass(frozen=True)
 class Beyond:
-    """A machine at the other end of a network."""
-
     network: Network
     process: multiprocessing.process.BaseProcess
     begun: Connection
     tell: Connection
 
     def await_grading(self) -> None:
-        """Wait until it has begun to grade something."""
         assert self.begun.poll(120)
         assert os.read(self.begun.fileno(), 1) == b".", "it ended"
 
     def connections(self, database: Database) -> int:
-        """Return how many connections of it the server still has."""
         query = text("SELECT count(*) FROM pg_stat_activity WHERE client_addr = CAST(:there AS inet)")
         with database.read() as session:
             return session.scalar(query, {"there": self.network.there}) or 0
@@ -48,7 +44,6 @@ class Beyond:
 
 @pytest.fixture
 def network() -> Iterator[Network]:
-    """Give a network that can be cut."""
     if reason := networks.missing():
         pytest.skip(reason)
     with networks.network() as network:
@@ -57,21 +52,18 @@ def network() -> Iterator[Network]:
 
 @pytest.fixture
 def server(network: Network) -> Iterator[Server]:
-    """Give a Postgres that is reached over this network, too."""
     with postgres.running(network.here) as server:
         yield server
 
 
 @pytest.fixture
 def shared(server: Server, tmp_path: Path) -> Iterator[Site]:
-    """Give a database on it that machines share."""
     with on_postgres(server.url, tmp_path) as site:
         yield site
 
 
 @pytest.fixture
 def beyond(network: Network, server: Server, shared: Site, tmp_path: Path) -> Iterator[Beyond]:
-    """Give a machine at the other end, which grades."""
     context = multiprocessing.get_context("spawn")
     (heard, begun), (told, tell) = context.Pipe(duplex=False), context.Pipe(duplex=False)
     url = f"{server.url_at(network.here)}/{shared.database.engine.url.database}"

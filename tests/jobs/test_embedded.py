@@ -14,8 +14,9 @@ from sqlalchemy import text
 
 from grader.errors import GraderFault
 from grader.jobs import claims
-from grader.jobs.engine import EmbeddedEngine, WakeUp
+from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Tracker
+from grader.jobs.table import TableJobs
 from grader.jobs.worker import KILLED
 from grader.judge.report import CheckResult, Dimension, Report, Status, Verdict
 from grader.store import standings, submissions
@@ -28,15 +29,12 @@ Make = Callable[..., EmbeddedEngine]
 
 
 class Gate:
-    """Grades with full marks once it is opened; notes what it was asked for."""
-
     def __init__(self) -> None:
         self.asked: list[str] = []
         self.entered = threading.Semaphore(0)
         self.open = threading.Event()
 
     def grade(self, submission: Submission, tracker: Tracker) -> Report:
-        """Wait for the gate."""
         self.asked.append(submission.id)
         self.entered.release()
         assert self.open.wait(20)
@@ -45,12 +43,10 @@ class Gate:
 
 @pytest.fixture
 def gate() -> Gate:
-    """Give a closed gate."""
     return Gate()
 
 
 def finished(database: Database) -> Callable[[], bool]:
-    """Return a question: is everything at an end?"""
     return lambda: not {State.QUEUED, State.RUNNING} & set(states(database).values())
 
 
@@ -69,14 +65,23 @@ def test_a_submission_is_graded_and_counts(database: Database, engine: Make) -> 
         assert standings.best(session, stored.user) == {"softmax": 100.0}
 
 
-def test_a_call_before_falling_asleep_is_heard() -> None:
-    """No wake-up is lost between a look at the queue and the sleep that follows."""
-    wake_up = WakeUp()
-    heard = wake_up.calls
-    wake_up.wake()
-    wake_up.wait(heard)
+def test_a_call_before_falling_asleep_is_heard(
+    database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is handed in just after a worker has looked is graded, though nobody looks again for an hour."""
+    monkeypatch.setattr("grader.jobs.engine.LOOK_SECONDS", 3600.0)
+    one, take = engine(), TableJobs.take
 
-    assert wake_up.calls == 1
+    def late(jobs: TableJobs, queue: str, token: str, *, alone: bool) -> claims.Claim | None:
+        claim = take(jobs, queue, token, alone=alone)
+        if not states(database):
+            hand_in(database, one, "s1")
+        return claim
+
+    monkeypatch.setattr(TableJobs, "take", late)
+    one.run({"cpu": 1})
+
+    until(lambda: states(database) == {"s1": State.DONE}, "it is graded")
 
 
 def test_a_rolled_back_transaction_leaves_no_job(database: Database, engine: Make) -> None:
@@ -192,7 +197,7 @@ def test_what_never_comes_to_an_end_is_given_up(database: Database, engine: Make
         with database.write() as session:
             claim = claims.take(session, "cpu", worker="slow", token=f"t{n}", now=2e9)
             assert claim is not None
-            claims.step_back(session, claim, priority=0)
+            claims.put_back(session, claim, priority=0)
     one.run({"cpu": 1})
     until(finished(database), "given up")
 

@@ -20,10 +20,7 @@ MOST = 1.2  # times the wait of the others when nobody queues so much
 
 
 class Desk:
-    """One place at which people are graded in turn, while it is open."""
-
     def __init__(self, site: Site) -> None:
-        """Open it."""
         self.turns: list[str] = []
         self._site, self._open = site, threading.Event()
         self._open.set()
@@ -31,7 +28,6 @@ class Desk:
         self._engine.start({"cpu": 1})
 
     def queue(self, person: str, number: int) -> None:
-        """Let a person hand in so many, one behind the other."""
         for n in range(number):
             self._hand_in(person, n)
 

@@ -20,7 +20,6 @@ MOST = 5000  # hand-ins; some of the tables has no room after a few dozen
 
 @pytest.fixture
 def disk() -> Iterator[Disk]:
-    """Give a small disk."""
     with small_disk() as disk:
         if disk is None:
             pytest.skip("this system grants no small disk to fill")
@@ -29,7 +28,6 @@ def disk() -> Iterator[Disk]:
 
 @pytest.fixture
 def server(disk: Disk) -> Iterator[Server]:
-    """Give a Postgres on it."""
     disk.folder.chmod(0o755)  # it is served by nobody
     server = Server(disk.folder)
     yield server

@@ -31,7 +31,6 @@ AFTER = replace(BEFORE, score=70.0, diagnosis=(Diagnosis("late", "Late", "One po
 
 @pytest.fixture(params=["SQLite", "Postgres"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """Give a database with a submission that has 40 points."""
     with ExitStack() as stack:
         if request.param == "Postgres":
             url = postgres.make_database(stack.enter_context(postgres.served()), "regraded")

@@ -28,7 +28,6 @@ Make = Callable[..., EmbeddedEngine]
 
 
 async def collect(watching: Watching, id: str, react: Callable[[Watch], None]) -> list[Watch]:
-    """Return all that a watcher is told, calling `react` at each."""
     seen = []
     async for one in watching.watch(SubmissionId(id)):
         seen.append(one)
@@ -196,7 +195,6 @@ def _end(database: Database, id: str) -> float:
 
 
 def trained(name: str, losses: list[float]) -> CallSeen:
-    """Return a finished call that trained."""
     return CallSeen(name, {LOSSES: Seen(Presence.TENSOR, torch.tensor(losses), (len(losses),), "float32")})
 
 

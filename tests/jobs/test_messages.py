@@ -6,7 +6,6 @@ import socket
 
 import pytest
 
-from grader.jobs.live import GradingSteps
 from grader.jobs.messages import (
     Advanced,
     Drain,
@@ -25,6 +24,7 @@ from grader.jobs.messages import (
     received,
     send,
 )  # fmt: skip
+from grader.jobs.queue import GradingSteps
 from grader.jobs.tryouts import TryoutOutcome, TryoutRequest
 from grader.store.records import SubmissionId
 

@@ -22,14 +22,12 @@ from tests.jobs.worked import everything, fill
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
-    """Give the URL of a Postgres."""
     with postgres.served() as url:
         yield url
 
 
 @pytest.fixture
 def to(server: str, request: pytest.FixtureRequest) -> str:
-    """Give the URL of an empty database."""
     return postgres.make_database(server, request.node.name[:60])
 
 

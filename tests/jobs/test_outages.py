@@ -51,7 +51,6 @@ def test_postgres_is_restarted_under_load(server: Server, shared: Site) -> None:
 
 @pytest.fixture
 def other(shared: Site) -> Iterator[OtherMachine]:
-    """Give another machine, which has begun to grade `s1`."""
     context = multiprocessing.get_context("spawn")
     (heard, begun), (proceed, tell) = context.Pipe(duplex=False), context.Pipe(duplex=False)
     url = shared.database.engine.url.render_as_string(hide_password=False)

@@ -49,20 +49,17 @@ class Grading:
         return replace(report, complete=False)
 
     def search(self, id: str, report: Report, _cancel: CancelToken) -> Report:
-        """Return the report with its cause."""
         self.done.append(f"cause of {id}")
         return replace(report, diagnosis=(CAUSE,))
 
 
 def report_on(database: Database, id: str) -> Report | None:
-    """Return the report on a submission, as it is stored."""
     with database.read() as session:
         found = submissions.get(session, SubmissionId(id))
     return found.report if found else None
 
 
 def explained(database: Database, *ids: str) -> Callable[[], bool]:
-    """Return whether these have their cause, as a condition."""
     return lambda: all((report := report_on(database, id)) is not None and bool(report.diagnosis) for id in ids)
 
 

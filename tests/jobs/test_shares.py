@@ -101,13 +101,12 @@ def test_turns_forget_soon_what_allowances_remember(database: Database) -> None:
 
 @pytest.fixture
 def clock() -> Clock:
-    """Give a clock that stands still until it is turned."""
     return Clock()
 
 
 ENDS: dict[str, Callable[[TableJobs, Claim], object]] = {
     "overtaken": lambda jobs, claim: jobs.step_back(claim),
-    "killed": lambda jobs, claim: jobs.retry_alone(claim),
+    "killed": lambda jobs, claim: jobs.step_back(claim, killed=True),
     "failed": lambda jobs, claim: jobs.retry(claim, 0.0),
     "cancelled": lambda jobs, claim: _cancel(jobs, claim.id),
     "searched for": lambda jobs, claim: jobs.charge(claim, 7.0),

@@ -28,7 +28,6 @@ PROCESS = [sys.executable, "-m", "tests.jobs.grading_process"]
 
 
 def begin(folder: Path, connection: socket.socket, _place: int) -> subprocess.Popen[bytes]:
-    """Start a grading process."""
     number = connection.fileno()
     return subprocess.Popen([*PROCESS, str(folder), str(number)], pass_fds=[number], cwd=ROOT)
 
@@ -45,7 +44,6 @@ def first_alone(
 
 @pytest.fixture
 def supervisor(database: Database, tmp_path: Path) -> Iterator[WorkerSupervisor]:
-    """Give a supervisor of one process with two slots, grading."""
     supervisor = WorkerSupervisor(database, partial(begin, tmp_path), 1)
     assert supervisor.wait().box == "a box"
     supervisor.run({"cpu": 2})
@@ -54,7 +52,6 @@ def supervisor(database: Database, tmp_path: Path) -> Iterator[WorkerSupervisor]
 
 
 def hanging(folder: Path) -> Callable[[], bool]:
-    """Return a question: does the first job hang by now?"""
     return lambda: bool((folder / "hanging").exists() and (folder / "hanging").read_text())
 
 

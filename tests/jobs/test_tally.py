@@ -21,7 +21,6 @@ VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
 
 @pytest.fixture
 def ada(database: Database) -> User:
-    """Give somebody who hands in."""
     with database.write() as session:
         return people.add(session, "Ada", Role.STUDENT, key="ada", password="hash", now=1.0)
 
@@ -29,7 +28,6 @@ def ada(database: Database) -> User:
 def grade(
     database: Database, user: User, number: int, *, seconds: float = 1.0, status: Status = Status.GRADED, **more: object
 ) -> None:
-    """Store a submission, and its result so many seconds later."""
     id = SubmissionId(f"s{number}")
     draft = Submission(
         id=id, user=user.id, exercise=f"exercise {number}", exercise_version="v1", seed=1, device="cpu",
@@ -43,7 +41,6 @@ def grade(
 def result(
     database: Database, number: int, *, seconds: float = 1.0, status: Status = Status.GRADED, **more: object
 ) -> None:
-    """Store a result of a submission."""
     incident = str(more.pop("incident", ""))
     report = Report(f"exercise {number}", status, 50.0, 1, "cpu", 0.1, incident=incident)
     grading = Grading(report=report, body=report.to_json(), versions=VERSIONS, created=10.0 + seconds, **more)
@@ -52,7 +49,6 @@ def result(
 
 
 def renumber(database: Database, ids: dict[int, int]) -> None:
-    """Give results other ids, as if they had come in another order."""
     with database.write() as session:
         session.execute(update(SubmissionRow).values(current_grading=None))
         for before, after in ids.items():
@@ -60,7 +56,6 @@ def renumber(database: Database, ids: dict[int, int]) -> None:
 
 
 def look(tally: Tally, database: Database) -> Counter[str]:
-    """Let a tally look, and return its verdicts."""
     with database.read() as session:
         tally.look(session)
     return tally.verdicts

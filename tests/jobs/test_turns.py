@@ -23,7 +23,6 @@ Make = Callable[..., EmbeddedEngine]
 
 @pytest.fixture
 def quick_seconds() -> float:
-    """Give a first try so little time that a test need not wait for long."""
     return 0.05
 
 
@@ -68,52 +67,6 @@ def test_a_long_run_is_left_alone_when_nobody_new_waits(database: Database, engi
 
     assert begun[:3] == ["first", "second", "third"]
     assert sorted(begun[3:]) == ["first", "second"]
-
-
-def test_what_cannot_be_killed_is_stopped_for_newcomers(database: Database, engine: Make) -> None:
-    """Work of our own that checks the token ends as a run does: it is put behind, begun anew, and no fault of ours."""
-    begun: list[str] = []
-
-    def grade(submission: Submission, tracker: Tracker) -> Report:
-        begun.append(submission.id)
-        while begun == ["long"]:
-            time.sleep(0.01)
-            tracker.cancel.check()
-        return full_marks(submission, tracker)
-
-    one = engine(grade)
-    one.run({"cpu": 1})
-    hand_in(database, one, "long")
-    until(lambda: begun == ["long"], "the long one runs")
-    hand_in(database, one, "short")
-    until(lambda: set(states(database).values()) == {State.DONE}, "both are graded")
-
-    assert begun == ["long", "short", "long"]
-
-
-def test_what_is_cancelled_while_it_is_judged_ends_at_once(database: Database, engine: Make) -> None:
-    """The slot is free for the next one, and nothing is stored of the one that was cancelled."""
-    begun: list[str] = []
-
-    def grade(submission: Submission, tracker: Tracker) -> Report:
-        begun.append(submission.id)
-        while submission.id == "long":
-            time.sleep(0.01)
-            tracker.cancel.check()
-        return full_marks(submission, tracker)
-
-    one = engine(grade)
-    one.run({"cpu": 1})
-    cancelled = hand_in(database, one, "long")
-    until(lambda: begun == ["long"], "the long one runs")
-    assert one.cancel(cancelled.id)
-    hand_in(database, one, "short")
-    until(
-        lambda: State.QUEUED not in states(database).values() and State.RUNNING not in states(database).values(), "done"
-    )
-
-    assert states(database) == {"long": State.CANCELLED, "short": State.DONE}
-    assert begun == ["long", "short"]
 
 
 def test_what_was_killed_waits_behind_those_who_wait(database: Database, engine: Make) -> None:

@@ -16,7 +16,6 @@ from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.jobs import overview
 from grader.jobs.engine import GradingEngine
 from grader.jobs.grading import grade_with
-from grader.jobs.live import Live, LiveTracker
 from grader.jobs.queue import Tracker
 from grader.judge.grade import grade
 from grader.judge.report import Report
@@ -30,22 +29,17 @@ from tests.jobs.engines import Site, on_postgres
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    """Give a database that several machines share."""
     with postgres.served() as server, on_postgres(server, tmp_path) as site:
         yield site
 
 
 class Fleet:
-    """Machines of two versions; a grading waits until it may go on."""
-
     def __init__(self, site: Site) -> None:
-        """Have none yet."""
         self._site = site
         self.begun: list[str] = []
         self.go_on = threading.Event()
 
     def start(self, version: str) -> GradingEngine:
-        """Start a machine of a version."""
         made_with = Versions(exercise=f"exercise {version}", grader=f"grader {version}", torch="2")
         engine = self._site.machine(self._grade, versions=lambda _: made_with, version=version)
         engine.run({"cpu": 1})
@@ -99,7 +93,7 @@ def test_a_report_says_that_the_exercise_was_another_at_the_hand_in(box: Box, ha
         id=SubmissionId("s1"), user=UserId(1), exercise="softmax", exercise_version=handed_in or exercise.version,
         seed=1, device="cpu", created=1.0, raw=source,
     )  # fmt: skip
-    report = grade_with(Catalog([exercise]), box)(submission, LiveTracker(Live(), submission.id))
+    report = grade_with(Catalog([exercise]), box)(submission, Tracker())
 
     words = f"between your hand-in (older) and its grading ({exercise.version})"
     assert sum(words in advice for advice in report.advice) == told
@@ -114,7 +108,7 @@ def test_the_service_says_what_the_command_line_says() -> None:
         id=SubmissionId("s1"), user=UserId(1), exercise=exercise.id, exercise_version=exercise.version,
         seed=5, device="cpu", created=1.0, raw=source,
     )  # fmt: skip
-    tracker = LiveTracker(Live(), submission.id)
+    tracker = Tracker()
     grade_with(Catalog([exercise]), InlineBox())(submission, tracker)
     assert tracker.complete is not None
     served, alone = tracker.complete(), grade(exercise, source, seed=5, box=InlineBox())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import threading
@@ -21,7 +20,6 @@ from sqlalchemy import func, select
 from grader.box.cancel import CancelToken
 from grader.errors import GraderFault
 from grader.jobs.engine import EmbeddedEngine
-from grader.jobs.live import Watching
 from grader.jobs.queue import Claim, Tracker
 from grader.jobs.worker import Worker
 from grader.judge.cause import Diagnosis
@@ -47,13 +45,11 @@ class Search:
         self._fault = fault
 
     def grade(self, submission: Submission, tracker: Tracker) -> Report:
-        """Return a verdict whose cause is still to be found."""
         report = replace(full_marks(submission, tracker), score=40.0)
         tracker.complete = partial(self._complete, submission.id, report)
         return replace(report, complete=False)
 
     def _complete(self, id: SubmissionId, report: Report, cancel: CancelToken) -> Report:
-        """Wait, and return the report with its cause."""
         self.told.set()
         with cancel.on_cancel(self.go.set):
             assert self.go.wait(20)
@@ -65,7 +61,6 @@ class Search:
 
 
 def stored_report(database: Database) -> Report:
-    """Return the report of the only submission, as it is stored."""
     with database.read() as session:
         found = submissions.get(session, SubmissionId("s1"))
     assert found is not None
@@ -74,7 +69,6 @@ def stored_report(database: Database) -> Report:
 
 
 def count(database: Database, table: type[GradingRow | JobRow | MistakeRow]) -> int:
-    """Count the rows of a table."""
     with database.read() as session:
         return session.scalar(select(func.count()).select_from(table)) or 0
 
@@ -100,24 +94,6 @@ def test_the_verdict_counts_before_its_cause_is_found(database: Database, engine
     assert (count(database, GradingRow), count(database, MistakeRow)) == (1, 1)
 
 
-def test_a_watcher_is_told_twice(database: Database, engine: Make) -> None:
-    """First the points, then the cause; and then it is over."""
-    search = Search()
-    one = engine(search.grade)
-    hand_in(database, one, "s1")
-    one.run({"cpu": 1})
-
-    async def watch() -> list[tuple[float, bool]]:
-        told = []
-        async for seen in Watching(database, one.live).watch(SubmissionId("s1")):
-            if seen.report is not None:
-                told.append((seen.report.score, bool(seen.report.diagnosis)))
-                search.go.set()
-        return told
-
-    assert asyncio.run(watch()) == [(40.0, False), (40.0, True)]
-
-
 def test_a_search_that_fails_leaves_the_verdict_as_it_is(database: Database, engine: Make) -> None:
     """Nothing is graded again; the report says that the search was interrupted."""
     search = Search(GraderFault("out of luck"))
@@ -130,22 +106,6 @@ def test_a_search_that_fails_leaves_the_verdict_as_it_is(database: Database, eng
     report = stored_report(database)
     assert (report.score, report.diagnosis, count(database, GradingRow)) == (40.0, (), 1)
     assert any("interrupted the search" in line for line in report.advice)
-
-
-def test_who_drains_waits_for_the_cause(database: Database, engine: Make) -> None:
-    """A stop within its time loses no diagnosis, though the job is gone from its table."""
-    search = Search()
-    one = engine(search.grade)
-    one.run({"cpu": 1})
-    hand_in(database, one, "s1")
-    assert search.told.wait(20)
-    draining = threading.Thread(target=one.drain, args=(20.0,))
-    draining.start()
-    until(lambda: one._stop.is_set(), "draining")
-    search.go.set()
-    draining.join(20)
-
-    assert stored_report(database).diagnosis == (CAUSE,)
 
 
 def test_waiting_newcomers_do_not_cut_a_search_short(database: Database, engine: Make) -> None:

@@ -55,7 +55,6 @@ def _draft(owner: User, number: int) -> Submission:
 
 
 def everything(url: str) -> dict[str, list[tuple[object, ...]]]:
-    """Return all rows of all tables that an installation keeps."""
     with closing(Database(url)) as database, database.read() as session:
         return {
             table.name: sorted((tuple(line) for line in session.execute(select(table))), key=repr)

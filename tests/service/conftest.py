@@ -21,30 +21,24 @@ from tests.jobs.classroom import full_marks, open_database
 
 @dataclass
 class Clock:
-    """Tells the time that it was set to."""
-
     now: float = 1_000_000.0
 
     def __call__(self) -> float:
-        """Return the seconds since the epoch."""
         return self.now
 
 
 @pytest.fixture
 def clock() -> Clock:
-    """Give a clock that stands still until it is turned."""
     return Clock()
 
 
 @pytest.fixture
 def hasher() -> PasswordHasher:
-    """Give a hasher that takes no time."""
     return PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 
 
 @pytest.fixture
 def service(tmp_path: Path, clock: Clock, hasher: PasswordHasher) -> Iterator[Service]:
-    """Give a service that has not been started."""
     database = open_database(tmp_path)
     engine = EmbeddedEngine(database, full_marks, workers=tmp_path / "workers", clock=clock)
     service = Service(
@@ -73,7 +67,6 @@ def person(service: Service) -> Callable[..., User]:
 
 @pytest.fixture
 def database(service: Service, tmp_path: Path) -> Iterator[Database]:
-    """Give the service's database, opened beside it."""
     database = open_database(tmp_path)
     yield database
     database.close()
@@ -81,8 +74,6 @@ def database(service: Service, tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def database_text(database: Database) -> Callable[[], str]:
-    """Give a function that returns all that the database holds, as text."""
-
     def dump() -> str:
         with database.engine.connect() as connection:
             return "\n".join(connection.connection.dbapi_connection.iterdump())  # type: ignore[union-attr]

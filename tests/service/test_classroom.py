@@ -174,7 +174,6 @@ QUESTIONS: dict[str, Callable[[Service, User, UserId], object]] = {
 
 
 def handed_in(service: Service, id: UserId) -> Submission:
-    """Return a submission of that student's."""
     ada = User(id, "Ada", Role.STUDENT)
     return service.submission(ada, service.unfinished(ada, "softmax") or service.submit(ada, "softmax", "x = 1"))
 
@@ -196,12 +195,6 @@ def test_an_instructor_sees_what_a_student_has_handed_in(service: Service, perso
 
     assert service.instructor.attempts(prof, ada.id) == service.attempts(ada)
     assert [one.user for one in service.instructor.students(prof)] == [ada]
-
-
-def test_there_is_no_such_student(service: Service, person: Person) -> None:
-    """An instructor who asks for somebody unknown is told so."""
-    with pytest.raises(NotAllowed, match="no such student"):
-        service.instructor.student(person("Prof", Role.INSTRUCTOR), UserId(99))
 
 
 def test_a_best_attempt_that_is_not_there_is_told(service: Service, person: Person) -> None:

@@ -56,7 +56,6 @@ def test_more_than_a_bucket_holds_is_taken_from_a_full_one(clock: Clock) -> None
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[tuple[Database, Database]]:
-    """Give an empty database on Postgres, opened twice as by two processes."""
     with served() as server:
         url = make_database(server, "limits")
         two = Database(url), Database(url)
@@ -68,7 +67,6 @@ def postgres() -> Iterator[tuple[Database, Database]]:
 
 @pytest.fixture
 def file(tmp_path) -> Iterator[Database]:
-    """Give an empty database in a file."""
     database = open_database(tmp_path)
     yield database
     database.close()

@@ -34,29 +34,24 @@ class Place:
     mark: str  # of a browser in which Ada has been signed in
 
     def guess(self, name: str, address: str = SHARED, mark: str | None = None) -> None:
-        """Sign in with a wrong password."""
         with suppress(NotAllowed):
             self.service.sign_in(name, "a wrong password", address, mark)
 
     def enter(self, address: str = SHARED, mark: str | None = None) -> None:
-        """Sign Ada in."""
         assert self.service.user_of(self.service.sign_in("Ada", PASSWORD, address, mark)) == self.ada
 
     def register(self, name: str = "Newcomer", address: str = SHARED) -> None:
-        """Register and begin a session as the form does."""
         user = self.service.register(name, PASSWORD, CODE, address)
         assert self.service.user_of(self.service.begin_session(user)) == user
 
 
 @pytest.fixture
 def place(service: Service, person: Callable[..., User], clock: Clock) -> Place:
-    """Give the place before anything has happened."""
     ada, eve = person("Ada"), person("Eve")
     return Place(service, RequestLimiter(clock=clock), ada, eve, service.mark(ada))
 
 
 def wrong_codes(place: Place) -> None:
-    """Try far more wrong class codes than anybody does who mistypes one."""
     for n in range(400):
         with suppress(NotAllowed):
             place.service.register(f"Guess {n}", PASSWORD, f"code {n}", SHARED)
@@ -70,43 +65,36 @@ def accounts_that_fail(place: Place) -> None:
 
 
 def many_names(place: Place) -> None:
-    """Guess at very many names from the shared address."""
     for n in range(300):
         place.guess(f"nobody {n}")
 
 
 def many_names_of_one_household(place: Place) -> None:
-    """The same from the addresses of one household."""
     for n, address in enumerate(HOUSEHOLD):
         place.guess(f"nobody {n}", address)
 
 
 def one_name(place: Place) -> None:
-    """Guess at Ada's password from the shared address."""
     for _ in range(100):
         place.guess("Ada")
 
 
 def one_name_from_everywhere(place: Place) -> None:
-    """Guess at Ada's password from many addresses."""
     for n in range(200):
         place.guess("Ada", f"198.51.100.{n}")
 
 
 def one_name_from_one_household(place: Place) -> None:
-    """Guess at Ada's password from the very many addresses of one household."""
     for address in HOUSEHOLD:
         place.guess("Ada", address)
 
 
 def marks_that_are_none(place: Place) -> None:
-    """Guess at Ada's password with forged marks and with Eve's."""
     for n in range(100):
         place.guess("Ada", mark=f"{n}.{n}" if n % 2 else place.service.mark(place.eve))
 
 
 def sessions(place: Place) -> None:
-    """Begin sessions as Eve, and try to as Ada."""
     for _ in range(200):
         with suppress(NotAllowed):
             place.service.sign_in("Eve", PASSWORD, SHARED)
@@ -114,14 +102,12 @@ def sessions(place: Place) -> None:
 
 
 def submissions(place: Place) -> None:
-    """Hand in as Eve until it is refused."""
     for n in range(150):
         with suppress(NotAllowed):
             place.service.cancel(place.eve, place.service.submit(place.eve, "softmax", "#" * 200_000 if n % 2 else "x"))
 
 
 def requests(place: Place) -> None:
-    """Ask without pause, as Eve and as a guest at another address."""
     for _ in range(5000):
         for who in (Who(place.eve.id, SHARED), Who(None, "203.0.113.9")):
             with suppress(Refusal):
@@ -129,40 +115,34 @@ def requests(place: Place) -> None:
 
 
 def requests_of_guests(place: Place) -> None:
-    """Ask without pause as a guest at the shared address."""
     for _ in range(5000):
         with suppress(Refusal):
             place.crowd.admit(Who(None, SHARED))
 
 
 def visitors(place: Place) -> None:
-    """Run something as one new visitor after the other."""
     for _ in range(450):
         with suppress(NotAllowed):
             place.service.accounts._limits.visitor(SHARED)
 
 
 def visitors_from_everywhere(place: Place) -> None:
-    """The same from very many addresses."""
     for n in range(2100):
         with suppress(NotAllowed):
             place.service.accounts._limits.visitor(f"10.{n % 30}.{n // 30}.1")
 
 
 def accounts_outside(place: Place) -> None:
-    """Make accounts without a class code."""
     for _ in range(150):
         with suppress(NotAllowed):
             place.service.accounts._limits.account(SHARED, in_class=False)
 
 
 def try_something(place: Place, user: User | None) -> None:
-    """Try something short at the shared address, and wait for its end."""
     place.service.tryouts.run(user, SHARED, TryoutRequest("softmax", "x = 1")).result(20)
 
 
 def tryouts(place: Place) -> None:
-    """Try without pause: as Eve, and as guests at the shared address."""
     for user in (place.eve, None):
         with suppress(NotAllowed):
             for _ in range(2000):
@@ -170,7 +150,6 @@ def tryouts(place: Place) -> None:
 
 
 def renames(place: Place) -> None:
-    """Change Eve's name again and again."""
     eve = place.eve
     for n in range(12):
         with suppress(NotAllowed):
@@ -178,7 +157,6 @@ def renames(place: Place) -> None:
 
 
 def rename_ada(place: Place) -> None:
-    """Change Ada's name once."""
     assert place.service.own_account.rename(place.ada, "Augusta", PASSWORD, SHARED).id == place.ada.id
 
 
@@ -209,10 +187,7 @@ SIEGES = [
     siege(visitors, "EntryLimits._visitors", visit=lambda place: place.register()),
     siege(accounts_outside, "EntryLimits._outside", visit=lambda place: place.register()),
     siege(sessions, "EntryLimits._sessions", visit=lambda place: place.enter()),
-    siege(
-        submissions,
-        visit=lambda place: place.service.submit(place.ada, "softmax", "x") and None,
-    ),
+    siege(submissions, visit=lambda place: place.service.submit(place.ada, "softmax", "x") and None),
     siege(renames, "OwnAccount._renames", visit=rename_ada),
     siege(
         tryouts,
@@ -234,13 +209,11 @@ def full_of_accounts(place: Place) -> None:
 
 
 def every_first_try(place: Place) -> None:
-    """Use up the address, and then Ada's first tries there."""
     many_names(place)
     one_name(place)
 
 
 def own_browser(place: Place) -> None:
-    """Guess in the very browser in which Ada has been signed in."""
     for _ in range(20):
         place.guess("Ada", mark=place.mark)
 
@@ -288,7 +261,6 @@ def limiters(start: Any, seen: set[int]) -> Iterator[tuple[str, Buckets]]:
 
 
 def used_up(place: Place) -> set[str]:
-    """Return the limiters in which somebody would have to wait now."""
     found = [*limiters(place.service, set()), *limiters(place.crowd, set())]
     return {name for name, bucket in found if any(bucket.wait(key) > 0 for key in list(bucket._spent))}
 

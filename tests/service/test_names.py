@@ -20,57 +20,30 @@ from grader.store.engine import Database
 from grader.store.records import Role, User
 from tests.service.conftest import Clock
 
+KEPT = "Ada, Ada Lovelace, Jürgen, Nguyễn Thị, O'Neil, x1, 李雷, かな カナ, Анна, आदित्य, 김철수 Kim, مريم"
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Ada",
-        "Ada Lovelace",
-        "Jürgen",
-        "Nguyễn Thị",
-        "O'Neil",
-        "x1",
-        "李雷",
-        "かな カナ",
-        "Анна",
-        "आदित्य",
-        "김철수 Kim",
-        "مريم",
-    ],
-)
+
+@pytest.mark.parametrize("name", KEPT.split(", "))
 def test_people_keep_their_names(name: str) -> None:
     """Every script is welcome."""
     assert tidy(name) == name
 
 
 @pytest.mark.parametrize(
-    ("name", "why"),
+    ("looks", "why"),
     [
-        ("a", "2 to 40"),
-        ("a" * 41, "2 to 40"),
-        ("   ", "2 to 40"),
-        ("Ad\u200ba", "visible"),
-        ("Ad\u202ea", "visible"),
-        ("Ada\n", "visible"),
-        ("Ada\u3164", "visible"),
-        ("Ada  B", "visible"),
-        ("Ada\x00", "visible"),
-        ("\udcffAda", "visible"),
-        ("A\u0301\u0302\u0303\u0304da", "accents"),
-        ("Ada\ufe0f", "accents"),
-        ("<b>", "letter or a digit"),
-        ("\u0430da", "one alphabet"),  # a Cyrillic a
-        ("Ad\u03b1", "one alphabet"),  # a Greek alpha
-        ("al\u0456ce", "one alphabet"),
-        ("ali\u13dfe", "one alphabet"),
-        ("a\ua4e1ice", "one alphabet"),
-        ("\u0561lice", "one alphabet"),
+        (["a", "a" * 41, "   "], "2 to 40"),
+        (["Ad\u200ba", "Ad\u202ea", "Ada\n", "Ada\u3164", "Ada  B", "Ada\x00", "\udcffAda"], "visible"),
+        (["A\u0301\u0302\u0303\u0304da", "Ada\ufe0f"], "accents"),
+        (["<b>"], "letter or a digit"),
+        (["\u0430da", "Ad\u03b1", "al\u0456ce", "ali\u13dfe", "a\ua4e1ice", "\u0561lice"], "one alphabet"),
     ],
 )
-def test_what_deceives_or_disturbs_is_refused(name: str, why: str) -> None:
-    """The message says which rule it breaks."""
-    with pytest.raises(NotAllowed, match=why):
-        tidy(name)
+def test_what_deceives_or_disturbs_is_refused(looks: list[str], why: str) -> None:
+    """The message says which rule it breaks; of other alphabets a letter is taken that looks like a Latin one."""
+    for name in looks:
+        with pytest.raises(NotAllowed, match=why):
+            tidy(name)
 
 
 def test_names_that_look_alike_have_one_key() -> None:
@@ -212,7 +185,6 @@ def test_each_name_is_looked_at_once(person: Callable[..., User]) -> None:
 
 
 def store(database: Database, *new: str) -> None:
-    """Put people into the store as another process does."""
     with database.write() as session:
         for name in new:
             people.add(session, name, Role.STUDENT, key=name, password="", now=0.0)

@@ -39,16 +39,12 @@ VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
 
 @dataclass(frozen=True)
 class Client:
-    """Who asks, from where."""
-
     user: User | None
     address: str
 
 
 @dataclass
 class World:
-    """What the pools are made of."""
-
     service: Service
     database: Database
     clock: Clock
@@ -62,7 +58,6 @@ class World:
             yield Client(self.person(f"Busy {n}", Role.LEARNER) if "visitors" in kind else same, HERE)
 
     def newcomer(self, kind: str) -> Client:
-        """Return somebody who asks once."""
         if kind == "a member of the same address":
             return Client(self.person("New"), HERE)
         return Client(self.person("New", Role.LEARNER) if "visitor" in kind else None, ELSEWHERE)
@@ -74,7 +69,6 @@ class Pool(ABC):
     turns = 1  # that have to end before a newcomer's at most
 
     def __init__(self, world: World) -> None:
-        """Begin with all of it free."""
         self.world, self.served = world, list[str]()
 
     @abstractmethod
@@ -87,16 +81,12 @@ class Pool(ABC):
 
 
 class HandIns(Pool):
-    """The slots that grade, on the tables of the database."""
-
     def __init__(self, world: World) -> None:
-        """Begin with all slots free."""
         super().__init__(world)
         self.jobs = TableJobs(world.database, "w", lambda: False, world.clock)
         self.running, self.names, self.exercises = list[Claim](), dict[str, str](), sorted(world.service.catalog)
 
     async def ask(self, client: Client, name: str) -> None:
-        """Hand in, a member to another exercise each time."""
         if client.user is None:
             return  # whoever hands in is a visitor at least
         exercise = self.exercises[len(self.names) % len(self.exercises)]
@@ -105,13 +95,11 @@ class HandIns(Pool):
         self.take()
 
     async def end(self) -> None:
-        """Store a verdict after five seconds."""
         self.world.clock.now += 5
         assert self.jobs.finish(self.running.pop(0), Grading.of(FULL, VERSIONS, self.world.clock.now)) is not None
         self.take()
 
     def take(self) -> None:
-        """Take what is next into the slots that are free."""
         while len(self.running) < self.world.slots:
             claim = self.jobs.take("cpu", f"token {len(self.served)}", alone=False)
             if claim is None:
@@ -121,21 +109,16 @@ class HandIns(Pool):
 
 
 class Tries(Pool):
-    """The places in which code is tried."""
-
     def __init__(self, world: World) -> None:
-        """Begin with all places free."""
         super().__init__(world)
         self.runner = Runner(world.clock)
         self.served, self.tries = self.runner.begun, room(self.runner, world.slots)
 
     async def ask(self, client: Client, name: str) -> None:
-        """Try something."""
         with suppress(NotAllowed):
             self.tries.run(client.user, client.address, asked(name))
 
     async def end(self) -> None:
-        """End the try that runs for longest, after five seconds."""
         self.runner.end(5.0)
 
 
@@ -143,12 +126,10 @@ class Causes(Pool):
     """The searches for causes, once nobody waits for a verdict; one at a time."""
 
     def __init__(self, world: World) -> None:
-        """Begin with none."""
         super().__init__(world)
         self.searches, self.running = Searches(), list[Search]()
 
     async def ask(self, client: Client, name: str) -> None:
-        """Have a wrong answer, whose cause is to be found."""
         charged = payer(client.user, client.address)
         claim = Claim(
             SubmissionId(name), Reason.HAND_IN, "softmax", 1, "cpu", token="", tries=1, faults=0, kills=0, started=0.0,
@@ -158,12 +139,10 @@ class Causes(Pool):
         self.take()
 
     async def end(self) -> None:
-        """End the one that is made, after five seconds."""
         self.searches.took(self.running.pop(), 5.0)
         self.take()
 
     def take(self) -> None:
-        """Begin the next one unless one is made."""
         if not self.running and (search := self.searches.take()):
             self.running.append(search)
             self.served.append(search.claim.id)
@@ -173,14 +152,12 @@ class Threads(Pool):
     """The threads in which requests are answered; `seats` is what the threads are, one for each."""
 
     def __init__(self, world: World) -> None:
-        """Begin with all threads free."""
         super().__init__(world)
         self.crowd, self.seats = RequestLimiter(clock=world.clock), asyncio.Semaphore(THREADS)
         self.recognise = CallerCache(Identity(world.service, secure=False)).recognise
         self.open, self.tasks = dict[str, asyncio.Event](), list[asyncio.Task[None]]()
 
     async def ask(self, client: Client, name: str) -> None:
-        """Send a request with a session's cookie, as a browser does."""
         headers = []
         if client.user is not None:
             headers.append((b"cookie", f"attention_gym={self.world.service.begin_session(client.user)}".encode()))
@@ -196,12 +173,10 @@ class Threads(Pool):
             await self.open[name].wait()
 
     async def end(self) -> None:
-        """End the request that was begun first."""
         self.open.pop(next(iter(self.open))).set()
         await settled()
 
     def turn(self, who: Who):
-        """Return what a request waits for."""
         return Both(self.crowd.turn(who.key), self.seats)
 
 
@@ -211,20 +186,15 @@ class Door(Threads):
     turns = AT_ONCE
 
     def __init__(self, world: World) -> None:
-        """Begin with all places free."""
         super().__init__(world)
         self.guard = Guard(nobody, body_limit=1, events={}, crowd=self.crowd, recognise=self.recognise)
 
     def turn(self, who: Who):
-        """Return what a submission waits for."""
         return Both(self.crowd.turn(who.key), self.guard._door)
 
 
 class Connections(Pool):
-    """The connections that may be open, each a stream or a page."""
-
     def __init__(self, world: World) -> None:
-        """Begin with none, and with room for one busy address and a half."""
         super().__init__(world)
         self.limits, self.open = ConnectionLimits(most=30, each=20), list[str]()
 
@@ -235,24 +205,18 @@ class Connections(Pool):
             self.served.append(name)
 
     async def end(self) -> None:
-        """Close the one that was opened first."""
         self.limits.leave(self.open.pop(0))
 
 
 class Both:
-    """Two waits, one after the other."""
-
     def __init__(self, first, second) -> None:
-        """Wait for `first`, then for `second`."""
         self.first, self.second = first, second
 
     async def __aenter__(self) -> None:
-        """Wait."""
         await self.first.__aenter__()
         await self.second.__aenter__()
 
     async def __aexit__(self, *why) -> None:
-        """Give both back."""
         await self.second.__aexit__(*why)
         await self.first.__aexit__(*why)
 
@@ -262,7 +226,6 @@ async def nobody(*_) -> None:
 
 
 async def settled() -> None:
-    """Let every task go on as far as it can."""
     for _ in range(20):
         await asyncio.sleep(0)
 

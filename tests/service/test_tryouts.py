@@ -43,24 +43,20 @@ class Runner:
         self.begun: list[str] = []
 
     def try_out(self, request: TryoutRequest) -> Future[str]:
-        """Begin one, called by its example."""
         self.begun.append(request.example)
         self.running[request.example] = Future()
         return self.running[request.example]
 
     def end(self, seconds: float = 0.0) -> None:
-        """End the one that runs for longest."""
         self.clock.now += seconds
         self.running.pop(next(iter(self.running))).set_result("{}")
 
 
 def asked(name: str) -> TryoutRequest:
-    """Return a tryout that goes by a name."""
     return TryoutRequest("softmax", "x = 1", example=name)
 
 
 def room(runner: Runner, slots: int = 1) -> TryoutService:
-    """Return a service with so many places."""
     return TryoutService(["softmax"], runner, lambda: slots, in_memory(runner.clock), clock=runner.clock)
 
 

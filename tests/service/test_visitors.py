@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, select
 
 from grader.errors import NotAllowed
-from grader.jobs import claims, shares
+from grader.jobs import shares
 from grader.service import Service
 from grader.service.limits import payer
 from grader.store import people
@@ -22,7 +22,6 @@ CODE, PASSWORD = "green-tree", "correct horse"
 
 
 def visit(service: Service, address: str = "192.0.2.1") -> tuple[User, str]:
-    """Return a new visitor, and the token of their session."""
     token = service.accounts.visit(address)
     user = service.user_of(token)
     assert user is not None
@@ -62,17 +61,6 @@ def test_what_a_visitor_types_is_not_stored(service: Service) -> None:
         service.drafts.keep(visitor, "softmax", "x = 2")
 
     assert service.drafts.of(visitor, "softmax") is None
-
-
-def test_a_run_under_way_is_taken_along(service: Service) -> None:
-    """Registering while one's code waits loses nothing."""
-    visitor, _ = visit(service)
-    id = service.submit(visitor, "softmax", "x = 1")
-    ada = service.register("Ada", PASSWORD, visitor=visitor)
-    service.start()
-    asyncio.run(follow(service, ada, id))
-
-    assert service.best(ada) == {"softmax": 100.0}
 
 
 def test_another_members_work_is_never_taken(service: Service, person: Person) -> None:
@@ -129,7 +117,6 @@ def test_visitors_are_forgotten_after_thirty_days(service: Service, database: Da
 
 
 def add_visitors(database: Database, numbers: range, *, expires: float | None = None) -> None:
-    """Store visitors, with a session that ends then or without any."""
     with database.write() as session:
         for n in numbers:
             session.add(UserRow(id=n, name="", key=f"\nvisitor {n}", password="", created=0.0))
@@ -164,21 +151,6 @@ def test_sessions_that_have_ended_are_swept_in_pieces(database: Database) -> Non
             left.append(session.scalar(select(func.count()).select_from(SessionRow)))
 
     assert left == [51, 2]
-
-
-def test_all_visitors_share_one_turn(service: Service, person: Person, database: Database, clock: Clock) -> None:
-    """Neither more visitors nor more addresses gain a place in line: of ten that wait one goes before a member."""
-    for n in range(10):
-        address = f"198.51.100.{n}"
-        service.submit(visit(service, address)[0], "softmax", "x = 1", address=address)
-    ada = service.submit(person("Ada"), "softmax", "x = 1")
-    taken = []
-    for n in range(3):
-        with database.write() as session:
-            taken.append(claims.take(session, "cpu", worker="w", token=f"t{n}", now=clock.now))
-        clock.now += 1
-
-    assert [one and one.id == ada for one in taken] == [False, True, False]
 
 
 def test_a_visitors_seconds_are_those_of_all_at_the_address(

@@ -17,7 +17,6 @@ from grader.store.records import Role, Submission, SubmissionId, User
 
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
-    """Give an up-to-date database on a file."""
     database = Database(f"sqlite:///{tmp_path / 'class.sqlite3'}")
     migrate.upgrade(database)
     yield database
@@ -26,8 +25,6 @@ def database(tmp_path: Path) -> Iterator[Database]:
 
 @pytest.fixture
 def person(database: Database) -> Callable[..., User]:
-    """Give a function that stores a person."""
-
     def add(name: str, role: Role = Role.STUDENT) -> User:
         with database.write() as session:
             return people.add(session, name, role, key=name.lower(), password="hash", now=1.0)
@@ -53,8 +50,6 @@ def graded(database: Database, draft: Callable[..., Submission]) -> Callable[...
 
 @pytest.fixture
 def draft() -> Callable[..., Submission]:
-    """Give a function that makes a submission to be stored."""
-
     def make(
         user: User, id: str, *, exercise: str = "softmax", created: float = 10.0, raw: bytes = b"x = 1"
     ) -> Submission:

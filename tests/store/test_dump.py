@@ -52,14 +52,12 @@ def _line(row: list[Any]) -> bytes:
 
 
 def load(file: Path, database: Database) -> None:
-    """Load a dump into an empty database."""
     with dump.opened(file) as (manifest, lines), database.write() as session:
         dump.load(session, manifest, lines)
 
 
 @pytest.fixture
 def honest(tmp_path: Path) -> Path:
-    """Give a dump with rows of every table."""
     with closing(Database(f"sqlite:///{tmp_path / 'honest.sqlite3'}")) as database:
         migrate.upgrade(database)
         fill(database)

@@ -35,8 +35,6 @@ REBUILD_USERS = """with op.batch_alter_table("users", recreate="always") as batc
 
 @pytest.fixture
 def extend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
-    """Give a function that makes this a version with one more migration."""
-
     def extend(change: str) -> None:
         copy = tmp_path / "migrations"
         shutil.copytree(migrate.SCRIPTS, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -48,7 +46,6 @@ def extend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], N
 
 @pytest.fixture
 def kept(database: Database, person: Callable[..., User], draft: Callable[..., Submission]) -> Submission:
-    """Give a submission that is in the database before the migration."""
     ada = person("Ada")
     with database.write() as session:
         return submissions.add(session, draft(ada, "s1"))

@@ -23,14 +23,12 @@ from grader.installation import opened
 from grader.settings import Settings, file_url
 from grader.store import private
 from grader.store.engine import Database
-from tests.commands import commands
+from tests.commands import commands_on_data
 from tests.machine import free_port
 
 NOBODY, SERVICE = 65534, 12345
 NAME = "gym.sqlite3"
 ENDS = ("", "-wal", "-shm", "-journal", "-serving")
-LOCAL = {"grade", "doctor", "exercise"}  # commands that touch no database
-ARGUMENTS = {"name": "Ada", "id": "0" * 24, "file": "given.zip", "to": "--to=postgresql://nobody@127.0.0.1:1/none"}
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can act as another user")
 # Looks at a place as an ordinary user, who may not enter the project's folder: what is needed is imported before.
 LOOK = """
@@ -82,11 +80,9 @@ def test_every_command_refuses_a_folder_that_others_can_write_to(
     victim.write_bytes(kept)
     victim.chmod(0o644)
     tried = 0
-    for words, command in commands():
-        if words[0] in LOCAL or words == ("worker",):  # which wants a Postgres
+    for words, needed in commands_on_data():
+        if words == ("worker",):  # which wants a Postgres
             continue
-        needed = [ARGUMENTS[one.name] for one in command.params if one.required]
-        needed += ["--password-stdin"] if words == ("user", "add") else []
         for mode in (0o777,) if words == ("serve",) else (0o777, 0o1777, 0o775):
             for leave in (lambda: None, lambda: os.symlink(victim, public / NAME)):
                 for left in list(public.iterdir()):
@@ -160,7 +156,6 @@ def services(folder: Path) -> None:
 
 
 def linked(folder: Path) -> None:
-    """Put the database on another disk."""
     (folder.parent / "elsewhere" / "there").touch()
     (folder / NAME).symlink_to("../elsewhere/there")
 
@@ -205,7 +200,6 @@ def into_an_open_folder(folder: Path) -> None:
 
 
 def over_an_open_folder(folder: Path) -> None:
-    """Lead the database over a link in an open folder."""
     for name in ("open", "far"):
         (folder.parent / name).mkdir()
     (folder.parent / "far" / NAME).touch()
@@ -227,7 +221,6 @@ def to_roots_folder(folder: Path) -> None:
 
 
 def shared_group(folder: Path) -> None:
-    """Let a group write that is no user's own."""
     users = {user.pw_name for user in pwd.getpwall()}
     os.chown(folder, 0, next(one.gr_gid for one in grp.getgrall() if one.gr_name not in users))
     folder.chmod(0o775)

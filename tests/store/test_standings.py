@@ -21,7 +21,6 @@ NEWER = Versions(exercise="v2", grader="g2", torch="3")
 
 
 def cached(database: Database) -> Cached:
-    """Return every line of every cache."""
     with database.read() as session:
         return {
             lines: sorted(tuple(row) for row in session.execute(text(f"SELECT {lines}")))
@@ -30,14 +29,12 @@ def cached(database: Database) -> Cached:
 
 
 def rebuilt(database: Database) -> Cached:
-    """Return the caches after they were made anew."""
     with database.write() as session:
         standings.rebuild(session)
     return cached(database)
 
 
 def drawn(chance: random.Random, exercise: str) -> Report:
-    """Return a report of any kind."""
     names = chance.sample(["late", "scale", "mask"], chance.randint(0, 2))
     return Report(
         exercise=exercise,
@@ -109,8 +106,6 @@ Count = Callable[..., None]
 
 @pytest.fixture
 def count(graded: Callable[..., object]) -> Count:
-    """Give a function that counts an attempt."""
-
     def attempt(user: User, score: float, now: float, *, exercise: str = "e", status: Status = Status.GRADED) -> None:
         report = Report(exercise=exercise, status=status, score=score, seed=1, device="cpu", seconds=0.1)
         graded(user, report, created=now)
@@ -119,7 +114,6 @@ def count(graded: Callable[..., object]) -> Count:
 
 
 def board(database: Database, exercise: str | None) -> list[tuple[int, str, float, int, float, int]]:
-    """Return a board without the people's ids."""
     with database.read() as session:
         lines = standings.leaderboard(session, exercise)
     return [(line.rank, line.name, line.score, line.attempts, line.reached, line.solved) for line in lines]
@@ -187,22 +181,11 @@ def test_instructors_are_on_no_board(database: Database, person: Person, count: 
     assert (board(database, "e"), board(database, None)) == ([], [])
 
 
-def test_a_board_reads_no_submission(database: Database) -> None:
-    """The cost of a board does not grow with what was handed in."""
-    query = "SELECT * FROM bests JOIN users ON users.id = bests.user_id WHERE exercise = 'e' ORDER BY score DESC"
-    with database.read() as session:
-        plan = [row.detail for row in session.execute(text(f"EXPLAIN QUERY PLAN {query}"))]
-
-    assert any("ix_bests_board" in step for step in plan), plan
-
-
 def seen(mistake: str, title: str = "Title") -> Diagnosis:
-    """Return a diagnosis."""
     return Diagnosis(mistake, title, "message", certain=True)
 
 
 def report_with(score: float, *diagnosis: Diagnosis) -> Report:
-    """Return a report_with."""
     return Report("softmax", Status.GRADED, score, 1, "cpu", 0.1, diagnosis=diagnosis)
 
 
@@ -238,12 +221,3 @@ def test_mistakes_are_counted_per_student_and_attempt(database: Database, person
         CommonMistake("softmax", "late", "New", students=2, times=3),
         CommonMistake("softmax", "scale", "Title", students=1, times=1),
     ]
-
-
-def test_an_instructor_is_no_student(database: Database, person: Person) -> None:
-    """Asked for by id, a student is found, an instructor or an unknown id is not."""
-    ada, prof = person("Ada"), person("Prof", Role.INSTRUCTOR)
-    with database.read() as session:
-        found = [people.student(session, id) for id in (ada.id, prof.id, 99)]
-
-    assert found == [ada, None, None]

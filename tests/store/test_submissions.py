@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-import pytest
 from sqlalchemy import PrimaryKeyConstraint, Table, UniqueConstraint, select
 from sqlalchemy.orm import Session
 
-from grader.errors import NotAllowed
 from grader.jobs import claims
 from grader.judge.clues import Clue, Flag, Sight
 from grader.judge.report import Diagnosis, Location, Report, Status
@@ -73,16 +71,6 @@ def test_only_what_counts_is_an_attempt(
     assert [one and one.nth for one in found] == outcomes
     assert [one.nth for one in reversed(listed)] == outcomes
     assert near == [3] * len(ids)
-
-
-def test_a_second_unfinished_one_on_an_exercise_is_refused(database: Database, person: Person, draft: Draft) -> None:
-    """The database itself keeps it out, whatever two requests do at the same time."""
-    ada = person("Ada")
-    with database.write() as session:
-        submissions.add(session, draft(ada, "s1"))
-
-    with pytest.raises(NotAllowed, match="has not been graded yet"), database.write() as session:
-        submissions.add(session, draft(ada, "s2"))
 
 
 def test_attempts_come_newest_first(database: Database, person: Person, draft: Draft) -> None:
@@ -238,7 +226,6 @@ def test_what_points_at_a_row_that_may_be_deleted_is_found_by_an_index() -> None
 
 
 def _steps(database: Database, do: Callable[[Session], None]) -> int:
-    """Return how many steps SQLite takes for a transaction."""
     with database.write() as session:
         raw = session.connection().connection.driver_connection
         taken = []

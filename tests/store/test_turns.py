@@ -48,7 +48,6 @@ class Site:
     ids: Iterator[int] = field(default_factory=itertools.count)
 
     def people(self, process: int) -> Accounts:
-        """Give the accounts of one process."""
         hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
         return Accounts(
             self.databases[process],
@@ -56,13 +55,11 @@ class Site:
         )  # fmt: skip
 
     def person(self, role: Role = Role.STUDENT) -> User:
-        """Give somebody new."""
         name = f"person {next(self.ids)}"
         with self.databases[0].write() as session:
             return people.add(session, name, role, key=name, password="hash", now=1.0)
 
     def hand_in(self, user: User, exercise: str, process: int = 0) -> SubmissionId:
-        """Store a submission with its job."""
         id = SubmissionId(f"{next(self.ids):024x}")
         made = Submission(
             id=id, user=user.id, exercise=exercise, exercise_version="v1", seed=1, device="cpu", created=1.0, raw=b"x",
@@ -73,7 +70,6 @@ class Site:
         return id
 
     def service(self, process: int, clock: Callable[[], float] = time.time, **rules: Any) -> Service:
-        """Give the service of one process, which grades nothing."""
         database = self.databases[process]
         return Service(
             database,
@@ -88,8 +84,6 @@ class Site:
 
 
 class Undelivered(Queue):
-    """A queue from which nobody takes anything."""
-
     def run(self, slots: Mapping[str, int]) -> None:
         """Start nobody."""
 
@@ -100,13 +94,11 @@ class Undelivered(Queue):
         """Find nothing to end."""
 
     def drain(self, seconds: float) -> bool:
-        """Have nothing to hand back."""
         return True
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
 def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, catalog: Catalog) -> Iterator[Site]:
-    """Give a site on each database."""
     if request.param == "sqlite":
         yield from _site(f"sqlite:///{tmp_path_factory.mktemp('turns') / 'class.sqlite3'}", catalog)
         return

@@ -44,7 +44,8 @@ BUSY_SHOW_SECONDS = 1.0  # between two heartbeats while something is graded here
 SILENCE_SECONDS = 4.0  # without a heartbeat, and a process counts as gone
 QUIET_SECONDS = 2.0  # the same, where it has no connection any more: that ends at once with the process
 IDLE_LOOK_SECONDS = 2.0  # between two looks of the keeper while nobody waits and nothing is graded, on any machine
-POLL_SECONDS = 10.0  # an errand comes with a notice, and for what the notice missed the keeper looks
+POLL_SECONDS = 60.0  # an errand comes with a notice, and for what the notice missed the keeper looks
+TRYOUT_POLL_SECONDS = 10.0  # but not for tryouts
 STALLED_SECONDS = 30.0  # without a heartbeat of the library, and what it brought a worker is brought to another one
 REST_SECONDS = 1.0  # after the library's worker ended by itself, as it does without a database
 _MORE_THREADS = 4  # beside those that grade, for the library and its driver
@@ -72,7 +73,6 @@ class ClusterEngine(SharedQueue, GradingEngine):
         version: str = "",
         **options: Any,
     ) -> None:
-        """Prepare to grade."""
         GradingEngine.__init__(self, database, grade, workers=workers, **options)
         self.notices = Notices(database.engine.url)
         self._tryouts, self._version = tryouts, version
@@ -186,7 +186,7 @@ async def _bring(app: App, queue: str, slots: int) -> None:
         name=queue,
         delete_jobs="always",
         install_signal_handlers=False,
-        fetch_job_polling_interval=POLL_SECONDS,
+        fetch_job_polling_interval=TRYOUT_POLL_SECONDS if queue == TRYOUTS else POLL_SECONDS,
         abort_job_polling_interval=3600.0,  # nothing is aborted: tries are ended by notices of our own
         stalled_worker_timeout=STALLED_SECONDS,
     )

@@ -28,7 +28,6 @@ class Notices:
     """Sends and hears notices; each side has a connection of its own, which is opened again where it is lost."""
 
     def __init__(self, url: URL) -> None:
-        """Open nothing yet."""
         self._address = conninfo(url)
         self._telling = threading.Lock()
         self._stop = threading.Event()

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import delete, insert, select, update
 from sqlalchemy.orm import Session
 
 from grader.errors import GraderFault
@@ -29,9 +30,10 @@ from grader.jobs.supervisor import Start, WorkerSupervisor
 from grader.jobs.table import Queue
 from grader.jobs.tryouts import TryoutOutcome, TryoutRequest, Tryouts
 from grader.store import processes
-from grader.store.engine import Database, StoreUnavailable
+from grader.store.engine import Database, StoreUnavailable, server_time
 from grader.store.processes import SILENCE_SECONDS
 from grader.store.records import SubmissionId
+from grader.store.tables import TryoutRow
 
 LOOK_SECONDS = 1.0
 PATIENCE_SECONDS = 30.0  # a little more than the page has
@@ -70,7 +72,6 @@ class RemoteQueue(SharedQueue):
     """Hands over what is handed in and tried, and hears what comes of it; grades nothing here."""
 
     def __init__(self, database: Database, notices: Notices) -> None:
-        """Hear nothing yet."""
         super().__init__(database, Live(), time.time)
         self.tryouts, self.notices = SharedTryouts(database), notices
 
@@ -104,7 +105,6 @@ class ClusterSupervisor(SharedQueue, WorkerSupervisor):
     def __init__(
         self, database: Database, start: Start, processes: int, *, notices: Notices, workers: Path, **options: Any
     ) -> None:
-        """Start the first process."""
         WorkerSupervisor.__init__(self, database, start, processes, **options)
         self.notices, self._workers = notices, workers
 
@@ -135,7 +135,6 @@ class SharedTryouts:
     """
 
     def __init__(self, database: Database) -> None:
-        """Start with none."""
         self._database = database
         self._threads = ThreadPoolExecutor(MOST, "shared tryouts")
         self._changed = threading.Condition()
@@ -157,28 +156,33 @@ class SharedTryouts:
         self.look()
 
     def _run(self, request: TryoutRequest) -> str:
-        id, news, end = secrets.token_hex(16), self._news, time.monotonic() + PATIENCE_SECONDS
+        row, id, news, end = TryoutRow, secrets.token_hex(16), self._news, time.monotonic() + PATIENCE_SECONDS
+        done = delete(row).where(row.id == id, row.outcome.is_not(None)).returning(row.outcome)
         with self._database.write() as session:
-            processes.ask(session, id, json.dumps(asdict(request)))
+            asked, now = json.dumps(asdict(request)), server_time(session, time.time)
+            old = row.created < now - 2 * PATIENCE_SECONDS  # whoever asked is gone by now
+            session.execute(delete(row).where(old))
+            session.execute(insert(row).values(id=id, asked=asked, created=now))
             defer(session, TRYOUTS, tryout=id)
         while time.monotonic() < end and not self._closed:
             with self._changed:
                 self._changed.wait_for(lambda before=news: self._news != before, LOOK_SECONDS)  # type: ignore[misc]
                 news = self._news
             with suppress(StoreUnavailable), self._database.write() as session:
-                if outcome := processes.fetch(session, [id]).get(id):
+                if outcome := session.scalar(done):
                     return TryoutOutcome(**json.loads(outcome)).answer()
         with self._database.write() as session:
-            processes.forget_tries(session, [id], seconds=2 * PATIENCE_SECONDS)
+            session.execute(delete(row).where(row.id == id))
         raise GraderFault("the pages end" if self._closed else "no machine that grades has answered")
 
 
 def answer(database: Database, tryouts: Tryouts, id: str) -> None:
     """Run one of those tryouts here, and store what came of it; blocks until then."""
+    row = TryoutRow
     with database.read() as session:
-        asked = processes.asked(session, id)
+        asked = session.scalar(select(row.asked).where(row.id == id, row.outcome.is_(None)))
     if asked is None:
         return  # whoever asked waits no longer
     outcome = TryoutOutcome.of(tryouts.try_out(TryoutRequest(**json.loads(asked))))
     with database.write() as session:
-        processes.answer(session, id, json.dumps(asdict(outcome)))
+        session.execute(update(row).where(row.id == id).values(outcome=json.dumps(asdict(outcome))))
