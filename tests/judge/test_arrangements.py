@@ -1,11 +1,11 @@
-"""Layouts: the same numbers are found again however they lie, and other numbers are not."""
+"""Arrangements: the same numbers are found again however they lie, and other numbers are not."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from grader.judge.explain.alignment import matching_layout, same
+from grader.judge.explain.alignment import matching_arrangement, same
 from tests.box.small import numbers
 
 _TRUTH = numbers(2, 3, 5, 4)  # batch, heads, time, features
@@ -26,8 +26,8 @@ _LOOSE = {
 
 @pytest.mark.parametrize("values", _PLAIN.values(), ids=_PLAIN)
 def test_axes_in_another_order_are_the_same_numbers(values: torch.Tensor) -> None:
-    """Such a layout is plain: no axes were merged."""
-    found = matching_layout(values, _TRUTH, 1e-9)
+    """Such an arrangement is plain: no axes were merged."""
+    found = matching_arrangement(values, _TRUTH, 1e-9)
 
     assert found is not None
     assert found.plain
@@ -36,8 +36,8 @@ def test_axes_in_another_order_are_the_same_numbers(values: torch.Tensor) -> Non
 
 @pytest.mark.parametrize("values", _LOOSE.values(), ids=_LOOSE)
 def test_merged_axes_are_the_same_numbers(values: torch.Tensor) -> None:
-    """Such a layout is found as well, and is not plain."""
-    found = matching_layout(values, _TRUTH, 1e-9)
+    """Such an arrangement is found as well, and is not plain."""
+    found = matching_arrangement(values, _TRUTH, 1e-9)
 
     assert found is not None
     assert not found.plain
@@ -50,18 +50,18 @@ def test_other_numbers_are_not_taken_for_the_same() -> None:
     changed = _TRUTH.clone()
     changed[0, 0, 0, 0] += 1e-6
 
-    assert matching_layout(side_by_side.reshape(2, 3, 5, 4), _TRUTH, 1e-9) is None
-    assert matching_layout(changed, _TRUTH, 1e-9) is None
-    assert matching_layout(_TRUTH.flatten()[torch.arange(119, -1, -1)].view(2, 3, 5, 4), _TRUTH, 1e-9) is None
+    assert matching_arrangement(side_by_side.reshape(2, 3, 5, 4), _TRUTH, 1e-9) is None
+    assert matching_arrangement(changed, _TRUTH, 1e-9) is None
+    assert matching_arrangement(_TRUTH.flatten()[torch.arange(119, -1, -1)].view(2, 3, 5, 4), _TRUTH, 1e-9) is None
 
 
 def test_equal_sizes_leave_a_doubt() -> None:
     """Where two axes have one size, exchanging them is possible and not sure; where sizes differ, it is sure."""
     square = numbers(2, 5, 5)
 
-    assert matching_layout(square.mT, square, 1e-9) is not None
-    assert matching_layout(square.mT, square, 1e-9, sure=True) is None
-    assert matching_layout(_TRUTH.mT, _TRUTH, 1e-9, sure=True) is not None
+    assert matching_arrangement(square.mT, square, 1e-9) is not None
+    assert matching_arrangement(square.mT, square, 1e-9, sure=True) is None
+    assert matching_arrangement(_TRUTH.mT, _TRUTH, 1e-9, sure=True) is not None
 
 
 def test_what_is_far_below_counts_as_hidden() -> None:
