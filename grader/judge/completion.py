@@ -16,14 +16,13 @@ from grader.box.plan import Plan
 from grader.box.run import Box, Ending, Limits, Run
 from grader.errors import GraderFault
 from grader.exercise.catalog import Exercise
-from grader.judge.attempt import Outcome
+from grader.judge.attempt import OptionalParts, Outcome
 from grader.judge.device_panels import DevicePlace, device_panels
 from grader.judge.explain.budget import Budget, Effort, while_there_is_time, within
 from grader.judge.explain.diagnosis import causes
 from grader.judge.explain.location import locate
 from grader.judge.explain.symptoms import unfinished
 from grader.judge.explain.trace import WrongAnswer
-from grader.judge.optional_parts import OptionalParts
 from grader.judge.report import DevicePanel, Diagnosis, Location, Report
 from grader.judge.text import clean
 

@@ -19,12 +19,10 @@ from grader.checks.explain import explain
 from grader.errors import AuthorError, Rejected
 from grader.exercise.catalog import Exercise
 from grader.judge import figures
-from grader.judge.attempt import Outcome, attempt, tell
+from grader.judge.attempt import OptionalParts, Outcome, attempt, tell
 from grader.judge.completion import Completion
 from grader.judge.device_panels import DevicePlace
 from grader.judge.explain.budget import USUAL, Budget
-from grader.judge.optional_parts import OptionalParts
-from grader.judge.preview import Preview
 from grader.judge.report import Figures, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
@@ -71,9 +69,8 @@ def decide(
     except Rejected as refusal:
         return replace(blank, reason=str(refusal)), None
     limits = Limits(**exercise.spec.limits.model_dump())
-    preview = Preview(partial(box.run, limits=limits, cancel=cancel), progress)
-    tried = partial(attempt, known=exercise.attempts, meanwhile=partial(preview.read, text))
-    outcome = tried(draw_up(exercise, seed), text, preview.run, partial(observe_reference, exercise))
+    run, truth = partial(box.run, limits=limits, progress=progress, cancel=cancel), partial(observe_reference, exercise)
+    outcome = attempt(draw_up(exercise, seed), text, run, truth, known=exercise.attempts)
     report = _verdict(blank, outcome, start)
     if not report.checks or (report.score == 100 and not places):
         return report, None

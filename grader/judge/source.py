@@ -24,7 +24,7 @@ from typing import Any
 
 from grader.box.observations import Observations, Raised
 from grader.errors import Rejected
-from grader.judge.clues import Clue
+from grader.judge.report import Clue
 
 MOST_CELLS = 2000  # of a notebook
 _SINGLE = {"float32", "FloatTensor"}

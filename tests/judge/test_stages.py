@@ -11,10 +11,9 @@ from torch import Tensor
 from grader.box.inline import InlineBox
 from grader.cli.grade import to_line
 from grader.exercise.catalog import ROOT, Catalog
-from grader.judge.cause import Numbers, StepSeen
 from grader.judge.explain.wording import LARGEST_STAGE, MOST_STAGES, differs
 from grader.judge.grade import grade
-from grader.judge.report import Report
+from grader.judge.report import Matrix, Report, StepSeen
 from tests.judge.wrong_in_parts import ATTENTION, HEADS, change
 
 LATE = change(ATTENTION, ("triu(1)", "triu(3)"))
@@ -29,7 +28,7 @@ def told(exercise: str, source: str) -> dict[str, StepSeen]:
     return {stage.name: stage for stage in report.location.stages}
 
 
-def tensor(numbers: Numbers) -> Tensor:
+def tensor(numbers: Matrix) -> Tensor:
     """Return the numbers of a stage."""
     return torch.tensor(numbers, dtype=torch.float64)
 

@@ -18,10 +18,10 @@ from grader.box.observations import CallSeen, Traced
 from grader.box.plan import Call
 from grader.checks.evidence import FLOORS
 from grader.exercise.steps import Node
-from grader.judge.cause import Location
 from grader.judge.explain.alignment import MOST_NODES, arrangements, is_distinctive, repeats_of, same, sums_agree
 from grader.judge.explain.budget import Effort
 from grader.judge.explain.trace import Replay, Replayed, WrongAnswer, is_close
+from grader.judge.report import Location
 
 _MOST_CALLS = 2  # that are looked at
 _FAR = 1e-4  # relative to a gradient's scale; far above what cancels between results that agree to 1e-9

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from grader.checks.compare import index_of
 from grader.exercise.steps import Node, Values, magnitude
-from grader.judge.cause import Location, Standing, StepSeen
 from grader.judge.explain.alignment import (
     HIDDEN_BY,
     Alignment,
@@ -26,6 +25,7 @@ from grader.judge.explain.alignment import (
 )
 from grader.judge.explain.search import Divergence, RightOnly
 from grader.judge.figures import cells
+from grader.judge.report import Location, Standing, StepSeen
 from grader.judge.text import capitalised
 
 _MOST_STEPS = 2  # that one sentence names
