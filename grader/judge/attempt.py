@@ -374,7 +374,6 @@ def tell(blank: Report, outcome: Outcome) -> Report:
 
 
 def _status(run: Run) -> tuple[Status, str]:
-    """Return what became of a run as a whole, and why in words."""
     observed = run.observations
     if observed.loading is not None:
         return Status.REJECTED, clean(explain(observed.loading), limit=1000)

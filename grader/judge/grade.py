@@ -20,8 +20,7 @@ from grader.errors import AuthorError, Rejected
 from grader.exercise.catalog import Exercise
 from grader.judge import figures
 from grader.judge.attempt import OptionalParts, Outcome, attempt, tell
-from grader.judge.completion import Completion
-from grader.judge.device_panels import DevicePlace
+from grader.judge.completion import Completion, DevicePlace
 from grader.judge.explain.budget import USUAL, Budget
 from grader.judge.report import Figures, Report, Status
 from grader.judge.sheet import draw_up
@@ -79,7 +78,6 @@ def decide(
 
 
 def _verdict(blank: Report, outcome: Outcome, start: float) -> Report:
-    """Return `blank` with all that follows from the outcome, with pictures where anything was checked."""
     report = replace(tell(blank, outcome), seconds=round(time.perf_counter() - start, 4))
     if not report.checks:
         return report

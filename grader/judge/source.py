@@ -259,7 +259,6 @@ def place_of(line: int, text: str) -> str:
 
 
 def _heads(text: str) -> list[tuple[int, int]]:
-    """Return for each cell the line of its head, and its number."""
     found, line, end = [], 1, 0
     for match in _HEADS.finditer(text):
         line, end = line + text.count("\n", end, match.start()), match.start()

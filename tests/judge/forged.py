@@ -17,7 +17,10 @@ from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.wire.answer import FrameReader, pack
 from grader.errors import BadAnswer
 
-_TEXTS = ("", "x", "W_query", "W_query=x", "\n\n", "a=b\nc=d", ".", "=", "weight", "W_key=W_key.weight", "odd\x1b\u202e\x00\ud800")
+_TEXTS = (
+    *("", "x", "W_query", "W_query=x", "\n\n", "a=b\nc=d", ".", "=", "weight", "W_key=W_key.weight"),
+    "odd\x1b\u202e\x00\ud800",
+)
 _WHATS = ("None", "", "a list of 3", "a ndarray", "a liar\u202e")
 _SHAPES = ((), (0,), (2, 3), (1 << 62,) * 9)
 _NUMBERS = (0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 1e-320)

@@ -388,7 +388,6 @@ class _Probe:
 
 
 def _without_backward(observations: Observations, call: Call) -> Observations:
-    """Return what was seen of a call alone, as if there had been no backward pass."""
     seen, outputs = observations.calls[call.name], {slot.key for slot in call.outputs}
     slots = {key: slot for key, slot in seen.slots.items() if key in outputs}
     raised = None if seen.raised and seen.raised.stage is Stage.BACKWARD else seen.raised

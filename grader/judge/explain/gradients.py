@@ -51,14 +51,12 @@ def _calls(answer: WrongAnswer) -> Iterator[Call]:
 
 
 def _truths(answer: WrongAnswer, call: Call) -> dict[str, Tensor]:
-    """Return the gradients that are compared, by key, as the reference has them."""
     slots = answer.evidence.plan.slots(call)[len(call.outputs) :]
     truths = ((slot.key, answer.evidence.truth(call, slot.key)) for slot in slots)
     return {key: truth for key, truth in truths if truth is not None}
 
 
 def _has_wrong_gradient(answer: WrongAnswer, call: Call, seen: CallSeen) -> bool:
-    """Return whether all outputs are right, and a gradient that is asked for is not."""
     if answer.is_wrong(call, seen):
         return False
     return any(answer.evidence.has_gradient(call, key) for key in _wrong_keys(answer, call, seen))

@@ -106,7 +106,6 @@ def wrong_calls(answer: WrongAnswer) -> list[Call]:
 
 
 def _gives_wrong_numbers(answer: WrongAnswer, call: Call) -> bool:
-    """Return whether a call in evaluation mode gave all its tensors, and wrong numbers in one of them."""
     seen = answer.seen(call)
     if seen is None or seen.raised is not None or call.training or answer.says_nothing(call):
         return False

@@ -372,7 +372,6 @@ def _definition(text: str, name: str, method: str) -> _Definition | None:
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what stands in a function, without the functions and classes in it."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, _Function | ast.ClassDef | ast.Lambda):
             yield child

@@ -62,7 +62,6 @@ def find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...
 
 
 def _elsewhere(clues: Iterable[Clue], known: Iterable[Clue]) -> list[Clue]:
-    """Return the clues whose line has none yet."""
     lines = {clue.line for clue in known}
     return [clue for clue in clues if clue.line is None or clue.line not in lines]
 
@@ -122,7 +121,6 @@ def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]
 
 
 def _places(tree: ast.Module, forbidden: Forbidden, entries: Sequence[str]) -> Iterator[Clue]:
-    """Yield a clue for each place in a tree that says something."""
     unquote(tree)
     names = Names.of(tree)
     yield from (Clue(Sight.UNUSUAL, _AMBIGUOUS, line) for line in names.ambiguous[:1])
