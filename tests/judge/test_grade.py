@@ -14,9 +14,8 @@ from grader.box.run import Ending, Run
 from grader.cli.text import body
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
-from grader.judge.grade import decide, grade, observe_reference
+from grader.judge.grade import decide, grade
 from grader.judge.report import Report, Status, Verdict
-from grader.judge.sheet import draw_up
 from tests.checks.workshop import ATTEND, ATTEND_TOML, BLOCK, BLOCK_TOML, MISTAKES, build, change, grade_here
 from tests.judge.boxes import Honest, TellingBox
 
@@ -136,16 +135,6 @@ def test_a_known_mistake_is_named_for_certain(attend: Exercise) -> None:
     (found,) = grade_here(attend, change(ATTEND, _UNSCALED)).diagnosis
 
     assert (found.mistake, found.title, found.certain) == ("no_scaling", "You do not scale.", True)
-
-
-def test_a_call_that_was_answered_once_gives_each_twin_what_it_asks_for() -> None:
-    """A call without gradients that has another one's would be called wrong, and dropout would never be looked at."""
-    exercise = read_exercise(ROOT / "exercises" / "sinusoidal_encoding")
-    plan = draw_up(exercise, 0).plan
-    expected, _ = observe_reference(exercise, plan)
-
-    for call in plan.calls:
-        assert [*expected.calls[call.name].slots] == [slot.key for slot in plan.slots(call)]
 
 
 def test_of_mistakes_that_look_alike_none_is_named(attend: Exercise) -> None:
