@@ -17,10 +17,10 @@ from grader.examples import read_examples
 from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.spec import CaseSpec
 from grader.judge.attempt import Outcome, attempt
-from grader.judge.cause import Location
 from grader.judge.explain.location import locate
 from grader.judge.explain.trace import WrongAnswer
 from grader.judge.grade import observe_reference
+from grader.judge.report import Location
 from grader.judge.sheet import Sheet, of_cases
 
 CASES = 3  # of each exercise; more only make the answers longer

@@ -21,7 +21,7 @@ from benchmarks.latency import EXERCISE
 from grader.box.run import Box, Ending, Limits
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Catalog, Exercise, read_exercise
-from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
+from grader.judge.completion import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import grade
 from grader.judge.report import DevicePanel
 from grader.judge.sheet import draw_up

@@ -43,7 +43,7 @@ from grader.jobs.messages import (
 )
 from grader.jobs.tryouts import TryoutOutcome, Tryouts, TryoutThread
 from grader.jobs.worker import Retries
-from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
+from grader.judge.completion import PANEL_DTYPE, DevicePlace
 from grader.log import set_up_log
 from grader.sandbox.choice import BoxToCome
 from grader.sandbox.gpu import there_is_a_gpu

@@ -26,7 +26,7 @@ _SEED_BITS = 48  # JSON readers of every language hold such an integer exactly
 FOLDER = "solutions"  # where students keep their files, `<exercise>.py` each
 
 if TYPE_CHECKING:  # they bring torch
-    from grader.judge.device_panels import DevicePlace
+    from grader.judge.completion import DevicePlace
 
 
 class WrongUse(SubmissionFault):
@@ -124,7 +124,7 @@ class LocalGrader:
         """
         if self._device == "cpu":
             return ()
-        from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
+        from grader.judge.completion import PANEL_DTYPE, DevicePlace
         from grader.sandbox.plain import PlainBox
 
         return DevicePlace("cpu", PANEL_DTYPE, self.box), DevicePlace(self._device, PANEL_DTYPE, PlainBox(), apart=True)

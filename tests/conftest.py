@@ -26,7 +26,7 @@ torch.set_num_threads(1)  # as the service and the desk do: the tensors are smal
 
 _SEED = 20_260  # the gate has another
 # Tests about one exercise, which may share a trial: `…[softmax]`, `…[softmax/right_plain]`.
-_ABOUT_AN_EXERCISE = re.compile(r"tests/(?:test_examples|test_gate|judge/test_strange_answers)\.py::\w+\[(\w+)")
+_ABOUT_AN_EXERCISE = re.compile(r"tests/(?:test_examples|test_gate|judge/test_forged_answers)\.py::\w+\[(\w+)")
 
 
 def _group(nodeid: str) -> str:

@@ -62,12 +62,13 @@ def test_curves_and_gradients_are_drawn(tmp_path: Path) -> None:
 
 
 def test_two_pictures_of_a_kind_do_not_overwrite_each_other(tmp_path: Path) -> None:
-    """The second one has a number; a second run replaces both."""
+    """The second one has a number, as has one called as another file's; a second run replaces both."""
     two = Figures(heatmaps=(heatmap("attention"), heatmap("attention")))
 
     first, second = tmp_path / "a-attention.png", tmp_path / "a-attention-2.png"
     assert save(two, tmp_path, "a") == {first: False, second: False}
     assert save(two, tmp_path, "a") == {first: True, second: True}
+    assert save(Figures(heatmaps=(heatmap("attention"),)), tmp_path, "a", {first}) == {second: True}
     assert len(list(tmp_path.iterdir())) == 2
 
 
@@ -90,30 +91,6 @@ def test_each_file_of_a_call_has_pictures_of_its_own(
     wanted = [f"pictures/{name}-{what}.png" for name in names for what in ("attention", "influence", "gradient-flow")]
     assert said == [f"wrote {path}" for path in wanted]
     assert sorted(wanted) == sorted(str(path) for path in Path("pictures").iterdir())
-
-
-def test_a_name_that_is_taken_by_another_file_gets_a_number(tmp_path: Path) -> None:
-    """A file called as another one and what is drawn of it."""
-    taken = tmp_path / "a-attention.png"
-
-    assert save(Figures(heatmaps=(heatmap("attention"),)), tmp_path, "a", {taken}) == {
-        tmp_path / "a-attention-2.png": False
-    }
-
-
-@pytest.mark.usefixtures("warm")
-def test_the_command_writes_pictures_and_says_which(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """One line for each, and each is there; the folder is made."""
-    folder = tmp_path / "new" / "folder"
-
-    code = main(["grade", "causal_attention", str(WRONG), "--seed", "0", "--plots", str(folder)])
-
-    said = capsys.readouterr().out.splitlines()
-    files = {f"wrote {path}" for path in folder.iterdir()}
-    assert (code, files) == (0, {line for line in said if line.startswith("wrote ")})
-    assert {path.name for path in folder.iterdir()} == {
-        f"{WRONG.stem}-{what}.png" for what in ("attention", "influence", "gradient-flow")
-    }
 
 
 @pytest.mark.usefixtures("warm")

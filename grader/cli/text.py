@@ -19,8 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.checks.finding import Verdict
-from grader.judge.clues import WHY, Flag
-from grader.judge.report import HALVED, CheckResult, DevicePanel, Property, Report, Status
+from grader.judge.report import HALVED, WHY, CheckResult, DevicePanel, Flag, Property, Report, Status
 from grader.judge.text import one_line
 
 BAR = 24  # characters

@@ -25,10 +25,9 @@ from grader.exercise.spec import Dimension
 from grader.gate.answers import TRIVIAL, Answer, pretend, unseen
 from grader.gate.contract import draws, sizes, texts, unvaried
 from grader.judge import verdicts
-from grader.judge.attempt import attempt, tell
+from grader.judge.attempt import FAULT, attempt, tell
 from grader.judge.explain.diagnosis import MistakeRuns, causes, diagnose, explanations
 from grader.judge.grade import grade, observe_reference
-from grader.judge.optional_parts import FAULT
 from grader.judge.report import Points, Report, Status
 from grader.judge.sheet import Sheet, draw_up
 from grader.judge.source import read_source

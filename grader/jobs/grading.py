@@ -16,7 +16,7 @@ from grader.exercise.catalog import Catalog, Exercise
 from grader.exercise.versions import grader_version
 from grader.jobs.queue import Grade, Tracker, VersionsOf
 from grader.jobs.tryouts import TryoutRequest
-from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
+from grader.judge.completion import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import decide
 from grader.judge.report import Report
 from grader.judge.sheet import draw_up

@@ -5,9 +5,14 @@ Nothing here knows an exercise. The truth comes from whoever has it: a running r
 
 from __future__ import annotations
 
+import _thread
+import logging
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import copy_context
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from typing import Generic, TypeVar
 
 from torch import Tensor
 
@@ -20,13 +25,11 @@ from grader.checks.evidence import Evidence, Known, misfit
 from grader.checks.explain import explain
 from grader.checks.finding import Verdict
 from grader.checks.values import outputs_differ, unsteady
+from grader.errors import GraderFault, Stopped, record
 from grader.judge import verdicts
-from grader.judge.background import Background
-from grader.judge.clues import Clue, Sight
 from grader.judge.inspection import find_clues
-from grader.judge.optional_parts import OptionalParts
 from grader.judge.placing import FOUND, by_behaviour, untold
-from grader.judge.report import Property, Report, Status
+from grader.judge.report import Clue, Property, Report, Sight, Status
 from grader.judge.sheet import Sheet
 from grader.judge.source import (
     clues_in_cells,
@@ -39,6 +42,10 @@ from grader.judge.source import (
 from grader.judge.text import clean
 from grader.judge.verdicts import Judged, judge
 
+LOG = logging.getLogger(__name__)
+Result = TypeVar("Result")
+FAULT = "because of an error in the grader"  # these words are in every remark on what is missing
+BEGIN_SECONDS = 5.0  # it takes far less than a thousandth of that, on a busy machine too
 Runner = Callable[[Plan], Run]
 SourceRunner = Callable[[Plan, str], Run]  # the same for any source text
 Truth = Callable[[Plan], tuple[Observations, Observations]]  # in float64, and the calls of lower precision as they are
@@ -103,25 +110,19 @@ def attempt(
     truth: Truth,
     *,
     known: Known | None = None,
-    meanwhile: Callable[[Plan], None] = lambda _: None,
 ) -> Outcome:
     """Run and judge in float64, and once more in float32 where the code insists on that.
 
     Up to ten runs may be wanted. Each has the time that one may take, and none is left out because others were slow:
     a verdict must not hang on how fast the code and the machine are.
-    `known` is what `Evidence` has of it; `meanwhile` is called while the run is under way, with the truth found.
+    `known` is what `Evidence` has of it.
     """
 
     def run_it(plan: Plan, source: str) -> Run:
         done = _in_two_runs(run, plan, source)
         return replace(done, observations=in_cells(done.observations, text))
 
-    def at_leisure(plan: Plan) -> tuple[Observations, Observations]:
-        found = truth(plan)
-        meanwhile(plan)
-        return found
-
-    outcome = _placed(sheet, lambda plan: run_it(plan, text), at_leisure, known)
+    outcome = _placed(sheet, lambda plan: run_it(plan, text), truth, known)
     said = skipped_magic(text)
     if outcome.run.ending is Ending.TIMEOUT and not outcome.run.observations.loaded.over:
         seen, bare = outcome.evidence, replace(sheet, plan=replace(sheet.plan, bare=True))
@@ -254,6 +255,44 @@ def _placed(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Out
     return replace(again, places=places) if again.score > first.score else first
 
 
+class Background(Generic[Result]):
+    """Does one thing in a thread of its own, from now on.
+
+    Python's own would be waited for without end: `Thread.start` waits until the thread reports itself, and one that
+    dies before that, because there is no memory for it, never does.
+    """
+
+    def __init__(self, act: Callable[[], Result]) -> None:
+        self._act = act
+        self._begun = threading.Event()
+        self._done = threading.Event()
+        self._results: list[Result] = []
+        self._fault: BaseException | None = None
+        _thread.start_new_thread(copy_context().run, (self._run,))  # log entries name the same submission
+
+    def result(self) -> Result:
+        """Wait for its end; return what came of it, or raise what it raised.
+
+        Raises:
+            GraderFault: the thread died before it began.
+        """
+        if not self._begun.wait(BEGIN_SECONDS):
+            raise GraderFault("a thread died before it began; there is no memory for it")
+        self._done.wait()
+        if self._fault is not None:
+            raise self._fault
+        return self._results[0]
+
+    def _run(self) -> None:
+        self._begun.set()
+        try:
+            self._results.append(self._act())
+        except BaseException as fault:  # noqa: BLE001 - whatever it is, it is raised where the result is asked for
+            self._fault = fault
+        finally:
+            self._done.set()
+
+
 def _once(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outcome:
     running = Background(lambda: run(sheet.plan))
     try:
@@ -263,6 +302,36 @@ def _once(sheet: Sheet, run: Runner, truth: Truth, known: Known | None) -> Outco
     evidence = Evidence(sheet.plan, done.observations, expected, rounded, sheet.free, known)
     with alone():
         return Outcome(done, evidence, judge(sheet.items, evidence))
+
+
+class OptionalParts:
+    """Makes the parts of one report besides its verdict: a fault of ours there costs the part, never the verdict.
+
+    `missing` says, in words to the student, what could not be made.
+    """
+
+    def __init__(self) -> None:
+        self.missing: list[str] = []
+
+    def make(self, what: str, make: Callable[[], Result], otherwise: Result) -> Result:
+        """Return what `make` returns; `otherwise`, and the fault in the log, where it raises.
+
+        Raises:
+            Stopped: nobody waits for the report any more.
+
+        Args:
+            what: what is missing then, as the beginning of a sentence: `the pictures are`.
+            make: gives the part.
+            otherwise: what the report holds without it.
+        """
+        try:
+            return make()
+        except Stopped:
+            raise
+        except Exception as fault:  # noqa: BLE001 - whatever it is, the verdict stands without
+            incident = record(LOG, f"{what} missing from a report", fault)
+        self.missing.append(f"{what} missing here, {FAULT} ({incident}); this does not affect your points")
+        return otherwise
 
 
 def tell(blank: Report, outcome: Outcome) -> Report:
@@ -305,7 +374,6 @@ def tell(blank: Report, outcome: Outcome) -> Report:
 
 
 def _status(run: Run) -> tuple[Status, str]:
-    """Return what became of a run as a whole, and why in words."""
     observed = run.observations
     if observed.loading is not None:
         return Status.REJECTED, clean(explain(observed.loading), limit=1000)

@@ -335,7 +335,6 @@ def _compared(
 
 
 def _influence(line: Judged, evidence: Evidence) -> Picture | None:
-    """Return which outputs move when an input changes, and by how much."""
     item = line.item
     if not item.has(Trait.SHOWS_INFLUENCE) or (options := item.given(InfluenceOptions)).axis == "batch":
         return None
@@ -395,7 +394,6 @@ def _path(judged: Sequence[Judged], evidence: Evidence) -> Curve | None:
 
 
 def _memory(judged: Sequence[Judged], evidence: Evidence, grown_bytes: int) -> Curve | None:
-    """Return the largest tensor against the length, where cases of several lengths were measured."""
     lines = [line for line in judged if line.item.has(Trait.SHOWS_MEMORY)]
     if len(lines) < _FEWEST:
         return None
@@ -432,7 +430,6 @@ def _largest(seen: CallSeen | None) -> int | None:
 
 
 def _numbers(name: str, values: Iterable[tuple[float, float]]) -> Series:
-    """Return the line through those points whose y is a number."""
     points = [(float(x), short(y)) for x, y in values if math.isfinite(y)]
     return Series(name, tuple(x for x, _ in points), tuple(y for _, y in points))
 
@@ -451,7 +448,6 @@ def _trained(items: Sequence[Item], evidence: Evidence) -> list[tuple[str, Item]
 
 
 def _losses(items: Sequence[Item], evidence: Evidence) -> Curve | None:
-    """Return the loss of every training over its steps."""
     trained = _trained(items, evidence)
     lines = [_numbers(name, _loss_of_steps(item.case, evidence)) for name, item in trained]
     series = tuple(line for line in lines if len(line.xs) > 1)
@@ -494,7 +490,6 @@ def _seconds(case: Case, evidence: Evidence) -> float:
 
 
 def _by_length(items: Sequence[Item], evidence: Evidence) -> Curve | None:
-    """Return how the quality of what was trained depends on the length of a sentence."""
     trained = _trained(items, evidence)
     series = tuple(_shares(name, item, evidence) for name, item in trained if _answered(item, evidence))
     if not series:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from torch import Tensor
-
 from grader.box.cancel import CancelToken
-from grader.box.keys import CallName
 from grader.box.observations import BuildSeen, CallSeen, Observations
 from grader.box.plan import Plan
 from grader.box.run import Box, Limits, Progress
@@ -19,12 +16,9 @@ from grader.checks.explain import explain
 from grader.errors import AuthorError, Rejected
 from grader.exercise.catalog import Exercise
 from grader.judge import figures
-from grader.judge.attempt import Outcome, attempt, tell
-from grader.judge.completion import Completion
-from grader.judge.device_panels import DevicePlace
+from grader.judge.attempt import OptionalParts, Outcome, attempt, tell
+from grader.judge.completion import Completion, DevicePlace
 from grader.judge.explain.budget import USUAL, Budget
-from grader.judge.optional_parts import OptionalParts
-from grader.judge.preview import Preview
 from grader.judge.report import Figures, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
@@ -71,9 +65,8 @@ def decide(
     except Rejected as refusal:
         return replace(blank, reason=str(refusal)), None
     limits = Limits(**exercise.spec.limits.model_dump())
-    preview = Preview(partial(box.run, limits=limits, cancel=cancel), progress)
-    tried = partial(attempt, known=exercise.attempts, meanwhile=partial(preview.read, text))
-    outcome = tried(draw_up(exercise, seed), text, preview.run, partial(observe_reference, exercise))
+    run, truth = partial(box.run, limits=limits, progress=progress, cancel=cancel), partial(observe_reference, exercise)
+    outcome = attempt(draw_up(exercise, seed), text, run, truth, known=exercise.attempts)
     report = _verdict(blank, outcome, start)
     if not report.checks or (report.score == 100 and not places):
         return report, None
@@ -82,7 +75,6 @@ def decide(
 
 
 def _verdict(blank: Report, outcome: Outcome, start: float) -> Report:
-    """Return `blank` with all that follows from the outcome, with pictures where anything was checked."""
     report = replace(tell(blank, outcome), seconds=round(time.perf_counter() - start, 4))
     if not report.checks:
         return report
@@ -100,38 +92,11 @@ def observe_reference(exercise: Exercise, plan: Plan) -> tuple[Observations, Obs
     """
     plan = plan.untrained()
     lower = frozenset(call.name for call in plan.calls if call.dtype != "float64")
-    twins = _twins(plan)
-    once = replace(plan, calls=tuple(call for call in plan.calls if call.name not in twins))
-    expected = exercise.prebuilt.observe(once.in_double())
-    if expected.loading is None:
-        calls: dict[str, CallSeen] = {}
-        for call in plan.calls:
-            if (seen := expected.calls.get(twins.get(call.name, call.name))) is not None:
-                asked = {slot.key for slot in plan.slots(call)}  # without gradients where it asks for none
-                slots = {key: one for key, one in seen.slots.items() if key in asked}
-                calls[call.name] = replace(seen, name=call.name, slots=slots)
-        expected = replace(expected, calls=calls)
+    expected = exercise.prebuilt.observe(plan.in_double())
     rounded = exercise.prebuilt.observe(plan.only(lower)) if lower else Observations()
     for text in _failures(plan.in_double(), expected):
         raise AuthorError(f"the reference of `{exercise.id}` {text}")
     return expected, rounded
-
-
-def _twins(plan: Plan) -> dict[CallName, CallName]:
-    """Return the calls that differ from an earlier one in nothing that a reference could notice, with that one's name.
-
-    In float64 it gives the same whether it is asked again, without gradients, or with another layout in memory.
-    """
-    first: dict[Hashable, CallName] = {}
-    twins: dict[CallName, CallName] = {}
-    for call in plan.calls:
-        if call.training or call.arguments.get("training") or call.reads_weights or call.max_elements:
-            continue  # chance decides, or something else than numbers is looked at
-        given = tuple((name, id(one) if isinstance(one, Tensor) else one) for name, one in call.arguments.items())
-        known = first.setdefault((call.build, call.part, call.outputs, given), call.name)
-        if known != call.name and not call.grad_outputs:
-            twins[call.name] = known
-    return twins
 
 
 def _failures(plan: Plan, expected: Observations) -> Iterator[str]:

@@ -111,7 +111,6 @@ def _trials(plan: Plan, seen: Observations) -> Iterator[_Trial]:
 
 
 def _smallest(plan: Plan, build: Build) -> Call | None:
-    """Return the call on `build` that has least to compute and no luck in it."""
     calls = [c for c in plan.calls if c.build == build.name and not (c.training or c.reads_weights or c.non_contiguous)]
     sizes = [sum(one.numel() for one in call.arguments.values() if isinstance(one, Tensor)) for call in calls]
     return calls[sizes.index(min(sizes))] if calls else None

@@ -6,7 +6,7 @@ Every string may quote the student's code, so each face escapes it in its own wa
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import ClassVar, Literal
@@ -15,10 +15,6 @@ from pydantic import ConfigDict, TypeAdapter
 
 from grader.checks.finding import Verdict as Verdict
 from grader.exercise.spec import Dimension as Dimension
-from grader.judge.cause import Diagnosis as Diagnosis
-from grader.judge.cause import Location as Location
-from grader.judge.cause import StepSeen as StepSeen
-from grader.judge.clues import Clue, Flag, flag_of
 
 
 class Status(StrEnum):
@@ -203,6 +199,142 @@ class DevicePanel:
     def within(self) -> bool:
         """Whether all of it is there and within its bounds."""
         return not self.note and bool(self.readings) and all(reading.within for reading in self.readings)
+
+
+# ---- why an answer is wrong
+
+Standing = Literal["given", "right", "inside", "first", "follows", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """A likely cause, in words to the student.
+
+    Attributes:
+        mistake: its id, the name of the function in `mistakes.py`.
+        title: one line.
+        message: what happened, why it is wrong, where to look.
+        certain: the observations agree with this mistake on every case, and with no other.
+    """
+
+    mistake: str
+    title: str
+    message: str
+    certain: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StepSeen:
+    """One step of the reference on the case that was looked at, yours beside expected: one example, one head.
+
+    Attributes:
+        name: `scores`, `weights` and so on; empty for a step of another kind.
+        title: what the step does.
+        standing: `given` (an argument), `right`, `inside` (no result of its own, and what follows from it is right),
+            `first` (the first that differs), `follows` (what comes of that one), or `unknown` (not found).
+        expected: the reference's numbers, as far as they are drawn.
+        yours: the answer's; empty where they are not known.
+        wrong: the cells that differ.
+        place: where the answer has them, `line 16`; empty where no line is known.
+    """
+
+    name: str
+    title: str
+    standing: Standing
+    expected: Matrix
+    yours: Matrix = ()
+    wrong: Cells = ()
+    place: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """Where an answer begins to differ from the reference, in words to the student.
+
+    Attributes:
+        step: the step of the reference that it is about; empty if only what is right could be told.
+        title: one line.
+        message: what is right up to where, and what differs.
+        line: of the source, where the first other numbers are; None if no line can be named.
+        case: the title of the case that was looked at; empty without stages.
+        stages: the steps on that case; none where it is not about numbers.
+    """
+
+    step: str
+    title: str
+    message: str
+    line: int | None = None
+    case: str = ""
+    stages: tuple[StepSeen, ...] = ()
+
+
+# ---- what looks ready-made, or contradicts itself
+
+
+class Sight(StrEnum):
+    """How something was seen."""
+
+    TRAPPED = "trapped"  # a forbidden operation: it was called while the code ran, and stopped
+    READ = "read"  # a forbidden operation: it stands in the source, where the answer leads to it
+    UNUSUAL = "unusual"  # it stands in the source, and no answer needs it
+    CONTRADICTED = "contradicted"  # what the code told contradicts itself, or what was found outside of the box
+
+
+@dataclass(frozen=True, slots=True)
+class Clue:
+    """A place where the code reached for what the exercise forbids, or for what no answer needs; or a contradiction.
+
+    Attributes:
+        sight: which of them, and how it was seen.
+        what: the operation, or whatever stands there; the contradiction in words.
+        line: in the source, from 1; None where no single line led there.
+        function: the one that the line is in, `Attention.forward`; empty for none.
+        cell: of a notebook, in which the line is counted; None in a plain file.
+    """
+
+    sight: Sight
+    what: str
+    line: int | None = None
+    function: str = ""
+    cell: int | None = None
+
+    @property
+    def text(self) -> str:
+        """What it is and where, in words to the student."""
+        what = {
+            Sight.TRAPPED: f"`{self.what}` was called and blocked",
+            Sight.READ: f"`{self.what}` appears in your code",
+            Sight.UNUSUAL: f"`{self.what}`, which this exercise does not need; it costs no points",
+            Sight.CONTRADICTED: self.what,
+        }[self.sight]
+        function = f", in `{self.function}`" if self.function else ""
+        cell = f"cell {self.cell}, " if self.cell else ""
+        return f"{cell}line {self.line}{function}: {what}" if self.line else what
+
+
+WHY = (
+    "In this exercise you write this step yourself, so PyTorch's own version is blocked: a case that calls it earns "
+    "no points, even if your code continues without it."
+)
+
+
+class Flag(StrEnum):
+    """What an instructor's list says about a submission; students are shown the clues instead."""
+
+    NONE = ""
+    LOOK = "look"  # it holds something that no answer needs
+    READY_MADE = "ready-made"  # it reaches for a forbidden operation
+
+
+def flag_of(clues: Iterable[Clue]) -> Flag:
+    """Return what clues come to, for whoever has many submissions to look through."""
+    sights = {clue.sight for clue in clues}
+    if sights & {Sight.TRAPPED, Sight.READ}:
+        return Flag.READY_MADE
+    return Flag.LOOK if sights else Flag.NONE
+
+
+# ---- the whole
 
 
 @dataclass(frozen=True, slots=True)

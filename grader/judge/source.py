@@ -24,7 +24,7 @@ from typing import Any
 
 from grader.box.observations import Observations, Raised
 from grader.errors import Rejected
-from grader.judge.clues import Clue
+from grader.judge.report import Clue
 
 MOST_CELLS = 2000  # of a notebook
 _SINGLE = {"float32", "FloatTensor"}
@@ -259,7 +259,6 @@ def place_of(line: int, text: str) -> str:
 
 
 def _heads(text: str) -> list[tuple[int, int]]:
-    """Return for each cell the line of its head, and its number."""
     found, line, end = [], 1, 0
     for match in _HEADS.finditer(text):
         line, end = line + text.count("\n", end, match.start()), match.start()

@@ -96,7 +96,6 @@ def _cause_on_the_truth(item: Item, evidence: Evidence) -> tuple[type, str, int]
 
 
 def _cause(fault: Exception) -> tuple[type, str, int] | None:
-    """Return what was raised, and in which line."""
     trace: TracebackType | None = fault.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from grader.exercise.catalog import Catalog
-from grader.judge.clues import Flag
+from grader.judge.report import Flag
 from grader.pages import lists
 from grader.pages.catalogue import FULL, by_track, numbered, tracks
 from grader.pages.identity import id_of, shown_name

@@ -12,10 +12,10 @@ from itertools import dropwhile, groupby
 from pathlib import Path
 
 from grader.exercise.catalog import Catalog, Exercise
-from grader.judge.clues import WHY, Sight
 from grader.judge.report import (
     HALVED,
     SAME_AS,
+    WHY,
     CheckResult,
     DevicePanel,
     Diagnosis,
@@ -24,6 +24,7 @@ from grader.judge.report import (
     Points,
     Property,
     Report,
+    Sight,
     Status,
     Verdict,
 )

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
-from grader.judge.clues import Flag
-from grader.judge.report import Report, Status
+from grader.judge.report import Flag, Report, Status
 
 UserId = NewType("UserId", int)
 SubmissionId = NewType("SubmissionId", str)  # opaque, unguessable

@@ -13,8 +13,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from grader.errors import NotAllowed
-from grader.judge.clues import Flag
-from grader.judge.report import Report, Status
+from grader.judge.report import Flag, Report, Status
 from grader.store import standings, turns
 from grader.store.people import is_student
 from grader.store.records import (

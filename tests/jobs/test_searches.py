@@ -17,8 +17,7 @@ from grader.jobs import worker
 from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Claim, Tracker
 from grader.jobs.table import TableJobs
-from grader.judge.cause import Diagnosis
-from grader.judge.report import Report
+from grader.judge.report import Diagnosis, Report
 from grader.store import people, submissions
 from grader.store.engine import Database, StoreUnavailable
 from grader.store.gradings import Grading as Result

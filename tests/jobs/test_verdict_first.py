@@ -22,8 +22,7 @@ from grader.errors import GraderFault
 from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Claim, Tracker
 from grader.jobs.worker import Worker
-from grader.judge.cause import Diagnosis
-from grader.judge.report import Report
+from grader.judge.report import Diagnosis, Report
 from grader.store import standings, submissions
 from grader.store.engine import Database
 from grader.store.records import GradingId, State, Submission, SubmissionId

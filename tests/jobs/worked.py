@@ -7,8 +7,7 @@ from contextlib import closing
 from sqlalchemy import select
 
 from grader.jobs import archive, claims
-from grader.judge.cause import Location
-from grader.judge.report import Diagnosis, Report, Status
+from grader.judge.report import Diagnosis, Location, Report, Status
 from grader.store import people, submissions
 from grader.store.dump import lasting
 from grader.store.engine import Database

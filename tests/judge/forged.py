@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import torch
@@ -17,9 +17,12 @@ from grader.box.run import Ending, Limits, Progress, Run
 from grader.box.wire.answer import FrameReader, pack
 from grader.errors import BadAnswer
 
-_TEXTS = ("", "x", "W_query", "W_query=x", "\n\n", "a=b\nc=d", ".", "=", "weight", "W_key=W_key.weight")
-_WHATS = ("None", "", "a list of 3", "a ndarray", "nothing")
-_SHAPES = ((), (0,), (2, 3), (1 << 62, 1 << 62))
+_TEXTS = (
+    *("", "x", "W_query", "W_query=x", "\n\n", "a=b\nc=d", ".", "=", "weight", "W_key=W_key.weight"),
+    "odd\x1b\u202e\x00\ud800",
+)
+_WHATS = ("None", "", "a list of 3", "a ndarray", "a liar\u202e")
+_SHAPES = ((), (0,), (2, 3), (1 << 62,) * 9)
 _NUMBERS = (0.0, -0.0, 1.0, -1.0, 1e308, -1e308, 1e-320)
 _ODD = (float("nan"), float("inf"), float("-inf"), 0.0, 1e308, 5e-324)
 _DTYPES = tuple(DTYPES)
@@ -30,12 +33,15 @@ _Seen = TypeVar("_Seen", BuildSeen, CallSeen)
 class Forging:
     """Runs honestly, and forges what is told of it.
 
-    `forged` and `taken` count the constructions and calls that were told otherwise, and those that the reader took.
+    `forged` and `taken` count the constructions and calls that were told otherwise, and those that the reader took;
+    `lacking` says of each run whether a call of `scored`, on which points depend, was left out.
     """
 
     draw: random.Random
+    scored: frozenset[str] = frozenset()
     forged: int = 0
     taken: int = 0
+    lacking: list[bool] = field(default_factory=list)
     name: str = "forging"
 
     def run(
@@ -54,19 +60,21 @@ class Forging:
         calls = [self._told(call, plan, _forged_call, share) for call in whole.calls.values()]
         told: list[Event] = [event for event in (*builds, *calls) if self.draw.random() > 0.03]
         ending = Ending.FINISHED if self.draw.random() < 0.8 else self.draw.choice(list(Ending))
-        return Run(replace(Observations.of(told), loading=whole.loading), ending)
+        observed = replace(Observations.of(told), loading=whole.loading)
+        self.lacking.append(not self.scored & whole.calls.keys() <= observed.calls.keys())
+        return Run(observed, ending, output="\x1b[2J")
 
     def _told(self, honest: _Seen, plan: Plan, forge: Callable[[random.Random, _Seen], _Seen], share: float) -> Event:
         """Return what a reader has of an event that was forged; the honest one where it was refused, or left as is."""
         if self.draw.random() > share:
             return honest
         self.forged += 1
-        read = read_or(honest, forge(self.draw, honest), plan)
+        read = _read_or(honest, forge(self.draw, honest), plan)
         self.taken += read is not honest
         return read
 
 
-def read_or(honest: Event, forged: Event, plan: Plan) -> Event:
+def _read_or(honest: Event, forged: Event, plan: Plan) -> Event:
     """Return what a reader has of a forged event; the honest one where it refuses that."""
     try:
         (read,) = FrameReader(plan).feed(pack(forged, plan))

@@ -1,4 +1,4 @@
-"""Layouts: the same numbers are found again however they lie, and other numbers are not."""
+"""Arrangements: the same numbers are found again however they lie, and other numbers are not."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOOSE = {
 
 @pytest.mark.parametrize("values", _PLAIN.values(), ids=_PLAIN)
 def test_axes_in_another_order_are_the_same_numbers(values: torch.Tensor) -> None:
-    """Such a layout is plain: no axes were merged."""
+    """Such an arrangement is plain: no axes were merged."""
     found = matching_arrangement(values, _TRUTH, 1e-9)
 
     assert found is not None
@@ -36,7 +36,7 @@ def test_axes_in_another_order_are_the_same_numbers(values: torch.Tensor) -> Non
 
 @pytest.mark.parametrize("values", _LOOSE.values(), ids=_LOOSE)
 def test_merged_axes_are_the_same_numbers(values: torch.Tensor) -> None:
-    """Such a layout is found as well, and is not plain."""
+    """Such an arrangement is found as well, and is not plain."""
     found = matching_arrangement(values, _TRUTH, 1e-9)
 
     assert found is not None

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from grader.errors import SUBMISSION, logged_for
-from grader.judge.background import Background
+from grader.judge.attempt import Background
 
 
 def test_it_runs_beside_whoever_started_it() -> None:

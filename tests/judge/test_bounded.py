@@ -3,69 +3,33 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 
 import pytest
 
 from benchmarks.located import location, outcome_of
-from grader.box.cancel import CancelToken
-from grader.box.inline import InlineBox
 from grader.box.observations import Observations
 from grader.box.plan import Plan
-from grader.box.run import Ending, Limits, Progress, Run
+from grader.box.run import Ending, Run
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge.explain.budget import USUAL, spend, while_there_is_time, within
 from grader.judge.grade import decide
 from grader.judge.report import Status
 from tests.box.small import attention_plan
+from tests.judge.boxes import TellingBox
 from tests.judge.wrong_in_parts import ATTENTION, change
 
 
-@dataclass(frozen=True)
-class _Slow:
-    """A box in which each run takes so many seconds."""
-
-    seconds: float
-    ran: list[Plan] = field(default_factory=list)
-    name: str = "slow"
-
-    def run(
-        self,
-        plan: Plan,
-        source: str,
-        limits: Limits,
-        progress: Progress | None = None,
-        *,
-        cancel: CancelToken | None = None,
-    ) -> Run:
-        """Run at once, and say that it took long."""
-        self.ran.append(plan)
-        return replace(InlineBox().run(plan, source, limits), cpu_seconds=self.seconds, wall_seconds=self.seconds)
+def _slow(seconds: float) -> TellingBox:
+    """Return a box in which each run takes so many seconds."""
+    return TellingBox(lambda plan, honest: replace(honest(plan), cpu_seconds=seconds, wall_seconds=seconds))
 
 
-@dataclass(frozen=True)
-class _Endless(_Slow):
-    """A box in which a file that is loaded whole, or has no end when it is not, uses up the time."""
-
-    needed: bool = False
-
-    def run(
-        self,
-        plan: Plan,
-        source: str,
-        limits: Limits,
-        progress: Progress | None = None,
-        *,
-        cancel: CancelToken | None = None,
-    ) -> Run:
-        """Run what has an end."""
-        self.ran.append(plan)
-        return (
-            InlineBox().run(plan, source, limits)
-            if plan.bare and not self.needed
-            else Run(Observations(), Ending.TIMEOUT)
-        )
+def _endless(*, needed: bool = False) -> TellingBox:
+    """Return a box in which a file that is loaded whole, or that has no end when it is not, uses up the time."""
+    stopped = Run(Observations(), Ending.TIMEOUT)
+    return TellingBox(lambda plan, honest: honest(plan) if plan.bare and not needed else stopped)
 
 
 def test_a_training_beside_the_answer_costs_nothing_however_long_it_takes(catalog: Catalog) -> None:
@@ -73,10 +37,10 @@ def test_a_training_beside_the_answer_costs_nothing_however_long_it_takes(catalo
     exercise = catalog["softmax"]
     source = (ROOT / "reference" / "softmax.py").read_text()
 
-    report, _ = decide(exercise, source + "while True:\n    pass\n", seed=3, box=_Endless(0.0))
+    report, _ = decide(exercise, source + "while True:\n    pass\n", seed=3, box=_endless())
     assert report.score == 100
     assert [one for one in report.advice if "graded without the statements that your answer does not need" in one]
-    needing = _Endless(0.0, needed=True)
+    needing = _endless(needed=True)
     report, _ = decide(exercise, source + "while True:\n    pass\n", seed=3, box=needing)
     assert (report.status, report.score, len(needing.ran)) == (Status.TIMEOUT, 0.0, 2)
 
@@ -134,7 +98,7 @@ def test_a_verdict_does_not_hang_on_how_long_the_runs_take(catalog: Catalog) -> 
     source = source.replace("softmax(scores", "softmax(1.1 * scores") + "\nSINGLE = torch.float32\n"
     seen = []
     for seconds in (0.1, 8.0):
-        box = _Slow(seconds)
+        box = _slow(seconds)
         report, _ = decide(catalog["multi_head_attention"], source, seed=3, box=box)
         seen.append((len(box.ran), report.checks))
 
@@ -145,7 +109,7 @@ def test_a_verdict_does_not_hang_on_how_long_the_runs_take(catalog: Catalog) -> 
 def test_what_was_asked_in_float32_is_not_asked_again_in_float32(catalog: Catalog) -> None:
     """As a training is, which takes long, nor what was asked in half precision; what was asked in float64 is."""
     source = (ROOT / "exercises/softmax/examples/right_insists_on_float32.py").read_text(encoding="utf-8")
-    box = _Slow(0.1)
+    box = _slow(0.1)
     report, _ = decide(catalog["softmax"], source, seed=3, box=box)
 
     asked = Counter(call.name for plan in box.ran for call in plan.calls)

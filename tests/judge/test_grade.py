@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
 from grader.box.observations import Observations
 from grader.box.plan import Plan
-from grader.box.run import Ending, Limits, Progress, Run
+from grader.box.run import Ending, Run
 from grader.cli.text import body
 from grader.errors import AuthorError, GraderFault
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
-from grader.judge.grade import decide, grade, observe_reference
+from grader.judge.grade import decide, grade
 from grader.judge.report import Report, Status, Verdict
-from grader.judge.sheet import draw_up
 from tests.checks.workshop import ATTEND, ATTEND_TOML, BLOCK, BLOCK_TOML, MISTAKES, build, change, grade_here
+from tests.judge.boxes import Honest, TellingBox
 
 _MISTAKES = (
     MISTAKES
@@ -67,49 +66,21 @@ def block(tmp_path_factory: pytest.TempPathFactory) -> Exercise:
     return build(tmp_path_factory.mktemp("block"), BLOCK_TOML, BLOCK)
 
 
-@dataclass(frozen=True)
-class _Cut:
-    """A box whose run ends early: only some calls arrive."""
+def _cut(calls: int, ending: Ending, detail: str = "") -> TellingBox:
+    """Return a box whose run ends early: only some calls arrive."""
 
-    calls: int
-    ending: Ending
-    detail: str = ""
-    name: str = "cut"
-
-    def run(
-        self,
-        plan: Plan,
-        source: str,
-        limits: Limits,
-        progress: Progress | None = None,
-        *,
-        cancel: CancelToken | None = None,
-    ) -> Run:
-        """Run everything, and lose the end of it."""
-        whole = InlineBox().run(plan, source, limits, progress, cancel=cancel)
+    def tell(plan: Plan, honest: Honest) -> Run:
+        whole = honest(plan)
         seen = whole.observations
-        kept = dict(list(seen.calls.items())[: self.calls])
-        builds = seen.builds if self.calls else {}
-        observed = Observations(kept, builds, seen.loading)
-        return replace(whole, observations=observed, ending=self.ending, detail=self.detail)
+        kept = dict(list(seen.calls.items())[:calls])
+        observed = Observations(kept, seen.builds if calls else {}, seen.loading)
+        return replace(whole, observations=observed, ending=ending, detail=detail)
+
+    return TellingBox(tell)
 
 
-class _Broken:
-    """A box whose machinery fails."""
-
-    name = "broken"
-
-    def run(
-        self,
-        plan: Plan,
-        source: str,
-        limits: Limits,
-        progress: Progress | None = None,
-        *,
-        cancel: CancelToken | None = None,
-    ) -> Run:
-        """Fail."""
-        raise GraderFault("the zygote is gone")
+def _broken(plan: Plan, honest: Honest) -> Run:
+    raise GraderFault("the zygote is gone")
 
 
 @pytest.mark.parametrize(
@@ -127,7 +98,7 @@ def test_a_run_that_ended_early_keeps_what_was_finished(
     calls: int, ending: Ending, detail: str, status: Status, words: str, attend: Exercise
 ) -> None:
     """What never arrived is skipped because of that; the reason is told once."""
-    report = grade(attend, ATTEND, seed=1, box=_Cut(calls, ending, detail))
+    report = grade(attend, ATTEND, seed=1, box=_cut(calls, ending, detail))
 
     assert (report.status, report.score == 0) == (status, calls == 0)
     assert words in report.reason
@@ -143,7 +114,7 @@ def test_a_run_that_ended_early_keeps_what_was_finished(
 def test_a_fault_of_ours_is_raised_not_reported(attend: Exercise) -> None:
     """Whoever calls decides about another try; no verdict exists."""
     with pytest.raises(GraderFault, match="the zygote is gone"):
-        grade(attend, ATTEND, seed=1, box=_Broken())
+        grade(attend, ATTEND, seed=1, box=TellingBox(_broken))
 
 
 def test_a_reference_that_fails_is_an_authors_error(tmp_path: Path) -> None:
@@ -164,16 +135,6 @@ def test_a_known_mistake_is_named_for_certain(attend: Exercise) -> None:
     (found,) = grade_here(attend, change(ATTEND, _UNSCALED)).diagnosis
 
     assert (found.mistake, found.title, found.certain) == ("no_scaling", "You do not scale.", True)
-
-
-def test_a_call_that_was_answered_once_gives_each_twin_what_it_asks_for() -> None:
-    """A call without gradients that has another one's would be called wrong, and dropout would never be looked at."""
-    exercise = read_exercise(ROOT / "exercises" / "sinusoidal_encoding")
-    plan = draw_up(exercise, 0).plan
-    expected, _ = observe_reference(exercise, plan)
-
-    for call in plan.calls:
-        assert [*expected.calls[call.name].slots] == [slot.key for slot in plan.slots(call)]
 
 
 def test_of_mistakes_that_look_alike_none_is_named(attend: Exercise) -> None:
@@ -201,7 +162,7 @@ def test_an_exception_is_not_taken_for_another(attend: Exercise) -> None:
 
 def test_a_diagnosis_of_half_a_run_is_not_certain(attend: Exercise) -> None:
     """What was never seen may be different."""
-    report = grade(attend, change(ATTEND, _UNSCALED), seed=1, box=_Cut(2, Ending.TIMEOUT))
+    report = grade(attend, change(ATTEND, _UNSCALED), seed=1, box=_cut(2, Ending.TIMEOUT))
 
     assert [(d.mistake, d.certain) for d in report.diagnosis] == [("no_scaling", False)]
 

@@ -13,10 +13,10 @@ from grader.box.plan import Entry, Kind, Plan
 from grader.box.traps.groups import GROUPS
 from grader.exercise.catalog import ROOT, Catalog
 from grader.judge import inspection
-from grader.judge.clues import Clue, Flag, Sight, flag_of
 from grader.judge.inspection import MOST, find_clues, read
 from grader.judge.inspection.names import by_its_home
 from grader.judge.inspection.unusual import Forbidden, replaces
+from grader.judge.report import Clue, Flag, Sight, flag_of
 
 _PLAN = Plan(Entry("attend", Kind.FUNCTION, ("q",)), (), (), ("attention",))
 _RAN = Observations({"small/base": CallSeen("small/base")})

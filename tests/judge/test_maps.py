@@ -169,14 +169,3 @@ def test_layers_and_heads_lie_around_the_batch() -> None:
 
     assert stack.names[:4] == ("layer 0, head 0", "layer 0, head 1", "layer 0, head 2", "layer 1, head 0")
     torch.testing.assert_close(stack.yours[2][4], yours[1, 2, 1])
-
-
-def test_a_report_from_before_heads_is_still_read() -> None:
-    """A map of one matrix, as reports had them first, is a picture with one pane."""
-    matrix = '"values": [[1.0]], "expected": [[1.0]], "wrong": [[0, 0]], "note": ""'
-    heatmap = f'{{"role": "attention", "title": "t", "rows": "q", "columns": "k", {matrix}}}'
-    head = '"exercise": "a", "status": "graded", "score": 50.0, "seed": 1, "device": "cpu", "seconds": 0.1'
-
-    report = Report.from_json(f'{{{head}, "figures": {{"heatmaps": [{heatmap}]}}}}')
-
-    assert [pane.values for pane in report.figures.heatmaps[0].all_panes] == [((1.0,),)]

@@ -9,9 +9,8 @@ import pytest
 from grader.box.inline import InlineBox
 from grader.errors import Rejected
 from grader.exercise.catalog import ROOT, read_exercise
-from grader.judge.clues import Clue, Sight
 from grader.judge.grade import grade
-from grader.judge.report import Report
+from grader.judge.report import Clue, Report, Sight
 from grader.judge.source import clues_in_cells, python_of, skipped_magic
 
 _SOFTMAX = (

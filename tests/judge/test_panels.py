@@ -19,7 +19,7 @@ from grader.errors import AuthorError, GraderFault
 from grader.examples import read_examples
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.exercise.spec import read_spec
-from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
+from grader.judge.completion import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import grade
 from grader.judge.report import Report
 from grader.pages.render import report_view

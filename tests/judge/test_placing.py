@@ -1,20 +1,20 @@
-"""What a report says of weights that were not found by their names alone."""
+"""Weights that are not found by their names alone: what is tried, what that costs, and what the report says."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
-from grader.box.cancel import CancelToken
 from grader.box.inline import InlineBox
 from grader.box.plan import Plan
-from grader.box.run import Limits, Progress, Run
+from grader.box.run import Run
 from grader.exercise.catalog import ROOT, read_exercise
 from grader.judge.grade import grade
-from grader.judge.placing import UNTOLD
+from grader.judge.placing import FOUND, UNTOLD
+from grader.judge.report import Report
+from tests.judge.boxes import Honest, TellingBox
 
 _UNSCALED = """
 import torch
@@ -72,25 +72,11 @@ def test_the_advice_names_what_has_no_name_of_the_contract(apart: bool) -> None:
     assert _untold(report.advice) == ([UNTOLD.format(names="`W_h`, `W_s`")] if apart else [])
 
 
-@dataclass(frozen=True)
-class _Boasting:
-    """A box in which each construction has assignments to choose from, whatever it was given."""
-
-    name: str = "boasting"
-
-    def run(
-        self,
-        plan: Plan,
-        source: str,
-        limits: Limits,
-        progress: Progress | None = None,
-        *,
-        cancel: CancelToken | None = None,
-    ) -> Run:
-        """Run honestly, and tell of two assignments."""
-        done = InlineBox().run(plan, source, limits, progress, cancel=cancel)
-        builds = {name: replace(build, places="x", choices=2) for name, build in done.observations.builds.items()}
-        return replace(done, observations=replace(done.observations, builds=builds))
+def _boasting(plan: Plan, honest: Honest) -> Run:
+    """Tell of two assignments in each construction, whatever it was given."""
+    done = honest(plan)
+    builds = {name: replace(build, places="x", choices=2) for name, build in done.observations.builds.items()}
+    return replace(done, observations=replace(done.observations, builds=builds))
 
 
 def test_a_construction_without_weights_may_claim_assignments() -> None:
@@ -98,20 +84,40 @@ def test_a_construction_without_weights_may_claim_assignments() -> None:
     exercise = read_exercise(ROOT / "exercises" / "sinusoidal_encoding")
     source = exercise.reference_path.read_text(encoding="utf-8").replace("angles.sin()", "angles.cos()")
 
-    report = grade(exercise, source, seed=3, box=_Boasting())
+    report = grade(exercise, source, seed=3, box=TellingBox(_boasting))
 
     assert 0 < report.score < 100
     assert report.incident == ""
 
 
-@dataclass
-class _Slow(InlineBox):
-    """A box whose runs take some seconds each, by their own account."""
+def _graded(example: str) -> tuple[Report, list[int]]:
+    """Return the report on an example, and the number of constructions of each plan that was run for it."""
+    name, _, stem = example.partition("/")
+    exercise, box = read_exercise(ROOT / "exercises" / name), TellingBox()
+    source = (exercise.folder / "examples" / f"{stem}.py").read_text(encoding="utf-8")
+    return grade(exercise, source, seed=3, box=box), [len(plan.builds) for plan in box.ran]
 
-    seconds: float
-    runs: int = 0
 
-    def run(self, *arguments: Any, **options: Any) -> Run:
-        """Run, and count it."""
-        self.runs += 1
-        return replace(super().run(*arguments, **options), cpu_seconds=self.seconds)
+def test_a_layout_that_no_shape_tells_is_found_in_a_second_run() -> None:
+    """The assignments are tried in one plan of small calls; what agrees is used for all, and the report says so."""
+    report, builds = _graded("causal_self_attention/right_parts_inside_of_heads")
+
+    assert report.score == 100
+    assert len(builds) == 3
+    assert FOUND in report.mapping["W_query"]
+
+
+def test_a_wrong_answer_has_its_assignments_tried_on_a_few_constructions_only() -> None:
+    """Six orders of a fused projection in three constructions: none agrees, and the first run stands."""
+    report, builds = _graded("causal_self_attention/wrong_scale_times_d_k")
+
+    assert report.score < 100
+    assert builds[1] == 18
+
+
+def test_names_that_decide_cost_no_further_run() -> None:
+    """Four layers under the contract's names leave nothing to try; the second run finds the line of the mistake."""
+    report, builds = _graded("multi_head_attention/wrong_added_mask")
+
+    assert report.score < 100
+    assert builds[1:] == [1]

@@ -24,11 +24,10 @@ from grader.checks.explain import explain
 from grader.cli import text as cli_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
-from grader.judge import inspection
-from grader.judge.example import read_tensor
 from grader.judge.explain import location, symptoms
 from grader.judge.inspection import names as names_in_sources
-from grader.judge.inspection import unusual
+from grader.judge.inspection import read
+from grader.judge.inspection.unusual import runs_in_common
 from grader.judge.source import (
     in_cells,
     in_double_precision,
@@ -38,6 +37,7 @@ from grader.judge.source import (
     without_magic,
 )
 from grader.judge.text import clean
+from grader.judge.tryout import read_tensor
 from grader.pages import wording
 from grader.pages.gradebook import quoted
 from grader.service import accounts, names
@@ -68,8 +68,8 @@ def _typed(text: str) -> None:
 
 READERS: Mapping[str, Callable[[str], object]] = {
     "source": _source,
-    "clues": lambda text: inspection._read.__wrapped__(f"{text}\nimport ctypes", ("attention", "softmax"), ("attend",)),
-    "clues without a word that tells": lambda text: inspection._read.__wrapped__(text, ("softmax",), ("attend",)),
+    "clues": lambda text: read(f"{text}\nimport ctypes", ("attention", "softmax"), ("attend",)),
+    "clues without a word that tells": lambda text: read(text, ("softmax",), ("attend",)),
     "precision": names_single_precision,
     "precision in its place": in_double_precision,
     "asks for a number's limits": lambda text: in_double_precision("finfo(" + text.replace("\n", "finfo(")),
@@ -114,8 +114,7 @@ HANDLERS = {
     "judge/inspection": "READERS; what it looks at is a tree that was cut",
     "judge/explain/symptoms": "READERS; what it looks at is a tree that was cut",
     "judge/text": "READERS",
-    "judge/tryout": "what came of a run, of bounded length",
-    "judge/example": "READERS",
+    "judge/tryout": "READERS; and what came of a run, of bounded length",
     "pages/answers": "our own pages",
     "pages/connections": "heads of bounded length, see tests/pages/test_guard.py",
     "pages/exercise": "our own",
@@ -165,7 +164,7 @@ def _grows_too_fast(reader: Callable[[str], object], text: Callable[[int], str])
 @pytest.fixture(scope="module", autouse=True)
 def _without_collections() -> Iterator[None]:
     """Keep the collector of garbage from running where it likes; and have torch's own source read before."""
-    unusual.runs_in_common("x")
+    runs_in_common("x")
     skeleton("\u0430")
     gc.disable()
     yield

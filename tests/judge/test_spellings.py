@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from grader.judge.clues import Sight
 from grader.judge.inspection import read
+from grader.judge.report import Sight
 
 # How a module comes by a name: statements, and the name that it has then.
 _GIVEN = {

@@ -11,25 +11,30 @@ from torch import Tensor
 from grader.box.inline import InlineBox
 from grader.cli.grade import to_line
 from grader.exercise.catalog import ROOT, Catalog
-from grader.judge.cause import Numbers, StepSeen
 from grader.judge.explain.wording import LARGEST_STAGE, MOST_STAGES, differs
 from grader.judge.grade import grade
-from grader.judge.report import Report
+from grader.judge.report import Location, Matrix, Report, StepSeen
 from tests.judge.wrong_in_parts import ATTENTION, HEADS, change
 
 LATE = change(ATTENTION, ("triu(1)", "triu(3)"))
 WIDE = change(ATTENTION, ("q.shape[-1] ** 0.5", "(q.shape[-1] + 3)"))
 
 
-def told(exercise: str, source: str) -> dict[str, StepSeen]:
-    """Return the stages of a wrong answer by their names."""
+def graded(exercise: str, source: str) -> tuple[Report, Location]:
+    """Return the report on a wrong answer, and where it begins to differ."""
     report = grade(Catalog.load()[exercise], source, seed=1, box=InlineBox())
     assert report.location is not None
-    assert len({stage.name for stage in report.location.stages}) == len(report.location.stages)
-    return {stage.name: stage for stage in report.location.stages}
+    return report, report.location
 
 
-def tensor(numbers: Numbers) -> Tensor:
+def told(exercise: str, source: str) -> dict[str, StepSeen]:
+    """Return the stages of a wrong answer by their names."""
+    _, location = graded(exercise, source)
+    assert len({stage.name for stage in location.stages}) == len(location.stages)
+    return {stage.name: stage for stage in location.stages}
+
+
+def tensor(numbers: Matrix) -> Tensor:
     """Return the numbers of a stage."""
     return torch.tensor(numbers, dtype=torch.float64)
 
@@ -80,45 +85,24 @@ def test_arguments_are_given_and_a_masked_place_needs_no_infinity() -> None:
 
 def test_the_head_that_is_furthest_off_is_shown() -> None:
     """All stages are of one head: scores are the products of the queries and keys beside them."""
-    report = grade(
-        Catalog.load()["causal_self_attention"], change(HEADS, ("width**0.5", "(width + 3)")), seed=1, box=InlineBox()
-    )
-    assert report.location is not None
-    seen = {stage.name: stage for stage in report.location.stages}
+    _, location = graded("causal_self_attention", change(HEADS, ("width**0.5", "(width + 3)")))
+    seen = {stage.name: stage for stage in location.stages}
     scores = tensor(seen["queries"].expected) @ tensor(seen["keys"].expected).T
 
     assert torch.allclose(scores, tensor(seen["scores"].expected), rtol=0, atol=1e-3)
-    assert report.location.case == "five tokens, three heads"
+    assert location.case == "five tokens, three heads"
 
 
 def test_stages_are_small_and_are_read_back() -> None:
-    """Ten stages of ten by ten numbers at most, so that a report stays small; JSON keeps infinities."""
-    report = grade(Catalog.load()["causal_attention"], LATE, seed=1, box=InlineBox())
-    assert report.location is not None
-    stages = report.location.stages
+    """Ten stages of ten by ten numbers at most, so that a report stays small; JSON keeps infinities.
+
+    The command line's line of JSON has none of them, for JSON itself lacks infinities.
+    """
+    report, location = graded("causal_attention", LATE)
+    stages = location.stages
 
     assert 0 < len(stages) <= MOST_STAGES
     assert max(len(stage.expected) for stage in stages) <= LARGEST_STAGE
     assert max(len(row) for stage in stages for row in stage.expected) <= LARGEST_STAGE
-    back = Report.from_json(report.to_json())
-    assert back.location is not None
-    assert back.location.stages == stages
-
-
-def test_the_command_line_writes_no_stages() -> None:
-    """Its line of JSON has the same keys as ever, and no infinity, which JSON lacks."""
-    report = grade(Catalog.load()["causal_attention"], LATE, seed=1, box=InlineBox())
-    said = json.loads(to_line(ROOT / "answer.py", report))
-
-    assert list(said["location"]) == ["step", "title", "message", "line"]
-
-
-def test_a_report_of_before_has_no_stages() -> None:
-    """It can still be read."""
-    report = grade(Catalog.load()["causal_attention"], LATE, seed=1, box=InlineBox())
-    before = report.to_json().replace('"stages":', '"elsewhere":')
-
-    assert report.location is not None
-    found = Report.from_json(before).location
-    assert found is not None
-    assert (found.title, found.stages) == (report.location.title, ())
+    assert Report.from_json(report.to_json()).location == location
+    assert list(json.loads(to_line(ROOT / "answer.py", report))["location"]) == ["step", "title", "message", "line"]

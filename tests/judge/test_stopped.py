@@ -5,10 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grader.box.cancel import CancelToken
-from grader.box.inline import observe_all
-from grader.box.observations import CallSeen, Observations
-from grader.box.plan import Plan
-from grader.box.run import Ending, Limits, Progress, Run
+from grader.box.inline import InlineBox
 from grader.errors import Stopped
 from grader.exercise.catalog import ROOT, Exercise, read_exercise
 from grader.judge.grade import decide
@@ -23,28 +20,6 @@ def softmax(x, dim=-1):
     powers = torch.exp(shifted)
     return powers / powers.sum(dim=dim, keepdim=True)
 """
-
-
-class _Inline:
-    """Runs what is trusted in this process."""
-
-    name = "inline"
-
-    def run(
-        self,
-        plan: Plan,
-        source: str,
-        limits: Limits,
-        progress: Progress | None = None,
-        *,
-        cancel: CancelToken | None = None,
-    ) -> Run:
-        namespace: dict[str, object] = {}
-        exec(source, namespace)
-        seen: Observations = observe_all(plan, lambda: namespace)
-        for call in seen.calls.values():
-            assert isinstance(call, CallSeen)
-        return Run(seen, Ending.FINISHED)
 
 
 class _Short(CancelToken):
@@ -69,7 +44,7 @@ def softmax() -> Exercise:
 
 
 def _grade(exercise: Exercise, cancel: CancelToken) -> None:
-    report, complete = decide(exercise, _WRONG, seed=7, box=_Inline(), cancel=cancel)
+    report, complete = decide(exercise, _WRONG, seed=7, box=InlineBox(), cancel=cancel)
     assert complete
     complete(cancel)
     assert 0 < report.score < 100, report

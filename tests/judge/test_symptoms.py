@@ -7,10 +7,10 @@ import pytest
 from benchmarks.located import outcome_of
 from grader.box.inline import InlineBox
 from grader.exercise.catalog import ROOT, Catalog
-from grader.judge.cause import Location
 from grader.judge.explain.budget import Effort
 from grader.judge.explain.diagnosis import causes
 from grader.judge.grade import grade
+from grader.judge.report import Location
 from tests.judge.wrong_in_parts import located
 
 _TOLD = {

@@ -9,8 +9,7 @@ import pytest
 from grader.box.inline import InlineBox
 from grader.errors import Rejected
 from grader.exercise.catalog import STILL_THE_STARTER, Catalog
-from grader.judge.example import examples
-from grader.judge.tryout import MOST_CELLS, Tryout, try_out
+from grader.judge.tryout import MOST_CELLS, Tryout, examples, try_out
 
 CATALOG = Catalog.load()
 WITHOUT = {"attention_patterns"}  # what is given there is a model of ours

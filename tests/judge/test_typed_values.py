@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grader.errors import Rejected
-from grader.judge.example import LONGEST, read_scalar, read_tensor
+from grader.judge.tryout import LONGEST, read_scalar, read_tensor
 
 PAIR = torch.zeros(2, 2, dtype=torch.float64)
 

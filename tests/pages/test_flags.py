@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
-from grader.judge.clues import WHY, Clue, Flag, Sight
+from grader.judge.report import WHY, Clue, Flag, Sight
 from grader.pages.gradebook import Asked, list_view
 from grader.pages.lists import attempts_view, work_view
 from grader.pages.plain import piece

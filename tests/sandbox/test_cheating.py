@@ -11,10 +11,9 @@ import torch
 
 from grader.box.observations import TrapHit
 from grader.exercise.catalog import ROOT, read_exercise
-from grader.judge.clues import Clue, Flag, Sight
 from grader.judge.grade import grade
 from grader.judge.inspection import read
-from grader.judge.report import Status
+from grader.judge.report import Clue, Flag, Sight, Status
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.cheats import ENTRIES, FORBIDDEN, LIMITS, Route, plan, routes, verdict
 

@@ -12,7 +12,7 @@ import torch
 
 from grader.box.run import Ending, Limits
 from grader.exercise.catalog import ROOT, read_exercise
-from grader.judge.device_panels import PANEL_DTYPE, DevicePlace
+from grader.judge.completion import PANEL_DTYPE, DevicePlace
 from grader.judge.grade import grade
 from grader.sandbox.gpu import there_is_a_gpu
 from grader.sandbox.gpu.box import DeviceBox

@@ -10,8 +10,8 @@ import pytest
 from grader.box.observations import TrapHit
 from grader.box.run import Ending
 from grader.exercise.catalog import ROOT, read_exercise
-from grader.judge.clues import Sight
 from grader.judge.grade import grade
+from grader.judge.report import Sight
 from grader.sandbox.plain import PlainBox
 from grader.sandbox.runner import Sandbox
 from tests.sandbox.cheats import LIMITS, plan

@@ -9,8 +9,7 @@ from sqlalchemy import PrimaryKeyConstraint, Table, UniqueConstraint, select
 from sqlalchemy.orm import Session
 
 from grader.jobs import claims
-from grader.judge.clues import Clue, Flag, Sight
-from grader.judge.report import Diagnosis, Location, Report, Status
+from grader.judge.report import Clue, Diagnosis, Flag, Location, Report, Sight, Status
 from grader.store import gradings, people, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions

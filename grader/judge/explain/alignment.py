@@ -350,7 +350,6 @@ def align(answer: WrongAnswer, call: Call, effort: Effort, *, tolerance: float =
 
 
 def _forward(plan: Plan, call: Call) -> Plan:
-    """Return the plan of the forward pass of `call` and nothing else, in float64."""
     only = plan.only(frozenset({call.name}))
     forward = replace(call, grad_outputs=(), wants=(), max_elements=0, non_contiguous=False)
     return replace(only, calls=(forward,), initial_of=()).in_double()

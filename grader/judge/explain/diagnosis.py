@@ -36,9 +36,9 @@ from grader.exercise.catalog import Exercise
 from grader.exercise.mistakes import Mistake
 from grader.exercise.spec import Dimension
 from grader.judge.attempt import Outcome
-from grader.judge.cause import Diagnosis
 from grader.judge.explain.budget import EVENT, RUN, USUAL, Effort, Operations
 from grader.judge.explain.trace import size_of
+from grader.judge.report import Diagnosis
 
 _MOST_PROBES = 4  # cases on which a pair has to agree before it is tried on all
 # Relative to a tensor's scale, by the precision that the verdict was reached in.
@@ -388,7 +388,6 @@ class _Probe:
 
 
 def _without_backward(observations: Observations, call: Call) -> Observations:
-    """Return what was seen of a call alone, as if there had been no backward pass."""
     seen, outputs = observations.calls[call.name], {slot.key for slot in call.outputs}
     slots = {key: slot for key, slot in seen.slots.items() if key in outputs}
     raised = None if seen.raised and seen.raised.stage is Stage.BACKWARD else seen.raised

@@ -18,10 +18,10 @@ from grader.box.observations import CallSeen, Traced
 from grader.box.plan import Call
 from grader.checks.evidence import FLOORS
 from grader.exercise.steps import Node
-from grader.judge.cause import Location
 from grader.judge.explain.alignment import MOST_NODES, arrangements, is_distinctive, repeats_of, same, sums_agree
 from grader.judge.explain.budget import Effort
 from grader.judge.explain.trace import Replay, Replayed, WrongAnswer, is_close
+from grader.judge.report import Location
 
 _MOST_CALLS = 2  # that are looked at
 _FAR = 1e-4  # relative to a gradient's scale; far above what cancels between results that agree to 1e-9
@@ -51,14 +51,12 @@ def _calls(answer: WrongAnswer) -> Iterator[Call]:
 
 
 def _truths(answer: WrongAnswer, call: Call) -> dict[str, Tensor]:
-    """Return the gradients that are compared, by key, as the reference has them."""
     slots = answer.evidence.plan.slots(call)[len(call.outputs) :]
     truths = ((slot.key, answer.evidence.truth(call, slot.key)) for slot in slots)
     return {key: truth for key, truth in truths if truth is not None}
 
 
 def _has_wrong_gradient(answer: WrongAnswer, call: Call, seen: CallSeen) -> bool:
-    """Return whether all outputs are right, and a gradient that is asked for is not."""
     if answer.is_wrong(call, seen):
         return False
     return any(answer.evidence.has_gradient(call, key) for key in _wrong_keys(answer, call, seen))

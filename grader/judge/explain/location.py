@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from grader.box.plan import Call
-from grader.judge.cause import Location
 from grader.judge.explain import gradients, symptoms
 from grader.judge.explain.alignment import Alignment, align
 from grader.judge.explain.budget import USUAL, Effort, within
 from grader.judge.explain.search import Divergence, RightOnly, search
 from grader.judge.explain.trace import WrongAnswer, is_close, outputs_of
 from grader.judge.explain.wording import Wording, stages
+from grader.judge.report import Location
 from grader.judge.text import clean
 
 _MOST_CALLS = 3  # that went wrong and are looked at
@@ -106,7 +106,6 @@ def wrong_calls(answer: WrongAnswer) -> list[Call]:
 
 
 def _gives_wrong_numbers(answer: WrongAnswer, call: Call) -> bool:
-    """Return whether a call in evaluation mode gave all its tensors, and wrong numbers in one of them."""
     seen = answer.seen(call)
     if seen is None or seen.raised is not None or call.training or answer.says_nothing(call):
         return False

@@ -168,7 +168,6 @@ def _is_shifted(later: Divergence, earlier: Divergence, tolerance: float) -> boo
 
 
 def _exchanged(moved: Divergence) -> tuple[int, ...]:
-    """Return the lines of right results that stand in each other's places."""
     right = [moved.bypassed[node] for node in moved.wrong]
     lines, callers = {tensor.line for tensor in right}, {tensor.caller for tensor in right}
     if lines != {moved.tensors[node].line for node in moved.wrong}:
@@ -211,7 +210,6 @@ def _holds_the_same(alignment: Alignment, later: Substitution, earlier: Substitu
 
 
 def _unconfirmed(alignment: Alignment, substitution: Substitution) -> list[Node]:
-    """Return the nodes on the way to those of a substitution that are not known to be right."""
     own = substitution.tensors.keys()
     upstream = (node for node in alignment.reference.order if alignment.downstream[node] & own and node not in own)
     return [node for node in upstream if node not in alignment.confirmed]
@@ -406,7 +404,6 @@ def _gives_a_later_result(alignment: Alignment, substitution: Substitution, afte
 
 
 def _is_unmatched(alignment: Alignment, values: Tensor, besides: frozenset[int]) -> bool:
-    """Return whether the answer has `values` in a tensor that is no node."""
     total = float(values.sum())
     allowed = (
         values.numel() * alignment.tolerance * magnitude(values)
@@ -492,7 +489,6 @@ def _together(
 
 
 def _permuted(alignment: Alignment, group: tuple[Node, ...]) -> Iterator[tuple[Candidate, ...]]:
-    """Yield right results in the places of each other."""
     truths = [alignment.expected[node] for node in group]
     if len(group) > 3 or len({truth.shape for truth in truths}) > 1:
         return

@@ -21,9 +21,9 @@ from grader.box.plan import Call
 from grader.checks.evidence import Trait
 from grader.checks.explain import hint_of, message_of
 from grader.judge.attempt import MUCH_PRINTED
-from grader.judge.cause import Location
 from grader.judge.explain.trace import WrongAnswer, first_change
 from grader.judge.inspection.names import is_readable, tree_of
+from grader.judge.report import Location
 from grader.judge.text import capitalised, clean
 
 _MOST_CHARACTERS = 160  # of an exception's message
@@ -372,7 +372,6 @@ def _definition(text: str, name: str, method: str) -> _Definition | None:
 
 
 def _inside(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield what stands in a function, without the functions and classes in it."""
     for child in ast.iter_child_nodes(node):
         if not isinstance(child, _Function | ast.ClassDef | ast.Lambda):
             yield child

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from grader.checks.compare import index_of
 from grader.exercise.steps import Node, Values, magnitude
-from grader.judge.cause import Location, Standing, StepSeen
 from grader.judge.explain.alignment import (
     HIDDEN_BY,
     Alignment,
@@ -26,6 +25,7 @@ from grader.judge.explain.alignment import (
 )
 from grader.judge.explain.search import Divergence, RightOnly
 from grader.judge.figures import cells
+from grader.judge.report import Location, Standing, StepSeen
 from grader.judge.text import capitalised
 
 _MOST_STEPS = 2  # that one sentence names
@@ -114,7 +114,6 @@ class Wording:
         return f"the numbers for {what}, at {sources}, are wrong{self._how(first, 'they')}."
 
     def _left_behind(self, first: Divergence) -> str:
-        """Say that right results are not used."""
         what, origins = self._step_and_part(first), {origin.step for origin in first.origins.values()}
         if len(origins) == 1 and first.origins.keys() == first.tensors.keys():
             what = self._quoted(origins.pop())  # what merely passes its numbers on is not where they were made
@@ -135,7 +134,6 @@ class Wording:
         return f": they {said}" if said else ""
 
     def _right(self, result: Divergence | RightOnly) -> str:
-        """Say which results are right, and where: the last few."""
         lines: dict[str, list[int]] = {}
         for node, tensor in result.right.items():
             lines.setdefault(node.step, []).extend([tensor.line] if tensor.line else [])
@@ -143,7 +141,6 @@ class Wording:
         return f"Right until then: {_enumerated(said[-_MOST_RIGHT:])}." if said else ""
 
     def _step_and_part(self, first: Divergence) -> str:
-        """Return the step, and which of its several results it is about."""
         parts = sorted({node.part for node in first.tensors})
         step = self._quoted(first.step)
         if first.parts < 2 or len(parts) == first.parts or parts[-1] >= len(_ORDINALS):
@@ -368,5 +365,4 @@ def differs(yours: Tensor, expected: Tensor, tolerance: float) -> Tensor:
 
 
 def _rounded(matrix: Tensor) -> tuple[tuple[float, ...], ...]:
-    """Return five digits a cell."""
     return tuple(tuple(float(f"{value:.5g}") for value in row) for row in matrix.tolist())

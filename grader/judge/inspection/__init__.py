@@ -11,12 +11,10 @@ import ast
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 
 from grader.box.observations import Observations, TrapHit
 from grader.box.plan import Plan
 from grader.errors import record
-from grader.judge.clues import Clue, Sight
 from grader.judge.inspection.names import LONGEST, Names, is_readable, tree_of, unquote
 from grader.judge.inspection.reach import reached
 from grader.judge.inspection.unusual import (
@@ -30,6 +28,7 @@ from grader.judge.inspection.unusual import (
     tables,
     unusual,
 )
+from grader.judge.report import Clue, Sight
 from grader.judge.text import clean
 
 LOG = logging.getLogger(__name__)
@@ -63,7 +62,6 @@ def find_clues(text: str, plan: Plan, observed: Observations) -> tuple[Clue, ...
 
 
 def _elsewhere(clues: Iterable[Clue], known: Iterable[Clue]) -> list[Clue]:
-    """Return the clues whose line has none yet."""
     lines = {clue.line for clue in known}
     return [clue for clue in clues if clue.line is None or clue.line not in lines]
 
@@ -81,11 +79,6 @@ def read(text: str, groups: Sequence[str], entries: Sequence[str]) -> tuple[Clue
         groups: names of groups of forbidden operations; where there are none, tables of numbers are all that is told.
         entries: what the exercise asks for; only what they lead to is read.
     """
-    return _read(text, tuple(groups), tuple(entries))
-
-
-@lru_cache(maxsize=8)  # what was read while a run was under way is not read again for its report
-def _read(text: str, groups: tuple[str, ...], entries: tuple[str, ...]) -> tuple[Clue, ...]:
     if len(text) > LONGEST:
         return (Clue(Sight.UNUSUAL, _UNREAD),)
     forbidden = Forbidden.of(groups)
@@ -128,7 +121,6 @@ def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]
 
 
 def _places(tree: ast.Module, forbidden: Forbidden, entries: Sequence[str]) -> Iterator[Clue]:
-    """Yield a clue for each place in a tree that says something."""
     unquote(tree)
     names = Names.of(tree)
     yield from (Clue(Sight.UNUSUAL, _AMBIGUOUS, line) for line in names.ambiguous[:1])

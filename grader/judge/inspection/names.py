@@ -118,7 +118,6 @@ def _unquote_timed(node: ast.Call) -> None:
 
 
 def _timed(node: ast.expr) -> ast.expr:
-    """Return the function that a timer makes of a text."""
     found = _expression(node) if isinstance(node, ast.Constant) else None
     if found is None:
         return node
@@ -401,7 +400,6 @@ def text_of(node: ast.AST) -> str:
 
 
 def _imported(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """Yield the names that a statement imports, with what they stand for."""
     if isinstance(node, ast.Import):
         for alias in node.names:
             first = alias.name.split(".")[0]
@@ -439,7 +437,6 @@ def _meanings(imports: Iterable[ast.stmt]) -> tuple[dict[str, tuple[str, ...]], 
 
 
 def _bindings(node: ast.AST) -> Iterator[str]:
-    """Yield the names that a node binds by itself: variables, attributes, definitions, parameters and so on."""
     if isinstance(node, ast.Name):
         if not isinstance(node.ctx, ast.Load):
             yield node.id
@@ -457,7 +454,6 @@ def _bindings(node: ast.AST) -> Iterator[str]:
 
 
 def _stored_outside(tree: ast.Module) -> Iterator[str]:
-    """Yield the names to which statements of the file give a value that stand in no function."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -487,7 +483,6 @@ def _own(tree: ast.Module, imports: Iterable[ast.stmt]) -> dict[str, int]:
 
 
 def _methods(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names that objects of the file's own classes answer to."""
     for node in nodes:
         if isinstance(node, ast.ClassDef):
             yield from (part.name for part in node.body if isinstance(part, ast.FunctionDef))

@@ -158,7 +158,6 @@ class _Walk:
         return bool(left)
 
     def _note(self, node: ast.AST) -> None:
-        """Take down the names that an expression mentions."""
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and len(node.args) > 1:
             if node.func.id == "getattr" and text_of(node.args[1]):
                 self._harmless.add(id(node.func))

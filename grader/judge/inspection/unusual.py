@@ -280,7 +280,6 @@ def tables(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _data(line: list[str]) -> tuple[int, int]:
-    """Return how many numbers a logical line has, and how many characters of data in its texts."""
     texts = [token for token in line if is_text(token)]
     runs = [run for text in texts for run in _RUN.findall(text) if len(set(run)) > _SIGNS]
     digits = sum(map("".join(texts).count, "0123456789")) - sum(map("".join(runs).count, "0123456789"))
@@ -421,7 +420,6 @@ def _is_unusual(path: str) -> bool:
 
 
 def _is_private(path: str) -> bool:
-    """Return whether a path leads through a name of a library that begins with one underscore."""
     first, *inner = path.split(".")
     if first not in _LIBRARIES or path.startswith(_OPEN):
         return False
