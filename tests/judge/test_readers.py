@@ -106,7 +106,7 @@ HANDLERS = {
     "exercise/spec": "an author's",
     "exercise/microscope": "an author's",
     "exercise/versions": "files of ours",
-    "jobs/cluster/tryouts": "code of bounded length and what came of it; messages of our own processes",
+    "jobs/cluster/pages": "code of bounded length and what came of it; messages of our own processes",
     "jobs/messages": "messages of our own processes",
     "exercise/steps": "our own references",
     "judge/explain/location": "READERS",
