@@ -36,6 +36,15 @@ def test_an_exercise_passes_the_gate(name: str, catalog: Catalog, trial_of: Call
     assert outcome.refused.all >= 8
 
 
+@pytest.mark.parametrize("name", _EXERCISES)
+def test_an_exercise_passes_the_gate_but_for_mistakes_and_examples(name: str, catalog: Catalog) -> None:
+    """Its reference, starter, texts, draws and answers made from nothing; a quarter of the examples has a test each."""
+    outcome = check_exercise(catalog[name], rounds=0, brief=True)
+
+    assert outcome.complaints == ()
+    assert outcome.trivial.good == outcome.trivial.all >= 5
+
+
 def _copy(place: Path) -> None:
     """Copy an exercise; under a name of its own it has two examples only, so that all that is said is about itself."""
     folder, reference = place / "exercises" / "on_trial", place / "reference"

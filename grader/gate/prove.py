@@ -200,35 +200,42 @@ class _Examined:
 
 
 def check_exercise(
-    exercise: Exercise, *, seed: int = 0, box: Box | None = None, examples: Trial | None = None, rounds: int = _ROUNDS
+    exercise: Exercise,
+    *,
+    seed: int = 0,
+    box: Box | None = None,
+    examples: Trial | None = None,
+    rounds: int = _ROUNDS,
+    brief: bool = False,
 ) -> GateResult:
     """Put `exercise` to the proof with the tensors of `seed`; examples are run in `box`.
 
     Whoever grades the examples anyway hands over the trial that does so as `examples`. The reference is graded once,
-    and `rounds` times more for its time.
+    and `rounds` times more for its time. A `brief` proof leaves out mistakes and examples, most of what a proof costs.
     """
     try:
         trial = open_trial(exercise, seed, box or InlineBox())
-        return _outcome(trial, examples, rounds)
+        return _outcome(trial, examples, rounds, brief=brief)
     except AuthorError as error:
         return GateResult(exercise.id, (str(error),))
 
 
-def _outcome(trial: Trial, graded: Trial | None, rounds: int) -> GateResult:
+def _outcome(trial: Trial, graded: Trial | None, rounds: int, *, brief: bool) -> GateResult:
     exercise = trial.exercise
     reference, seconds = _timed(lambda: trial.grade(exercise.reference_path.read_bytes()), rounds)
     written = (*texts(exercise), *sizes(exercise), *unvaried(exercise.spec))
     if broken := tuple(_reference(reference, trial.truth)):  # whatever is held against it would mean nothing
         return GateResult(exercise.id, (*written, *broken), seconds=seconds)
-    trial = trial.with_mistakes()
+    trial = trial if brief else trial.with_mistakes()
     graded = graded or trial
     first = (*written, *draws(exercise, trial.sheet.plan), *_unseen(reference), *unseen(trial.sheet, trial.truth))
     starter = tuple(_starter(exercise, trial.grade(exercise.starter)))
     trivial = [_trivial(trial, name, answer) for name, answer in TRIVIAL.items()]
     # Where nobody has gone through what is offered, some of it may mean nothing; it does no harm there.
     known = [wrong for wrong in exercise.mistakes if exercise.declined is not None or not wrong.offered]
-    mistakes = [_mistake(trial, wrong) for wrong in known]
-    examples = [(example.loses is None, _example(trial, example, graded.judge(example))) for example in trial.examples]
+    mistakes = [_mistake(trial, wrong) for wrong in known if not brief]
+    looked_at = () if brief else trial.examples
+    examples = [(example.loses is None, _example(trial, example, graded.judge(example))) for example in looked_at]
     proofs = (*trivial, *mistakes, *(proof for _, proof in examples))
     return GateResult(
         exercise=exercise.id,
