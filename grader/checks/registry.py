@@ -80,7 +80,7 @@ def check_of(spec: CheckSpec) -> Check:
         AuthorError: there is none of that name.
     """
     if spec.check not in checks():
-        raise AuthorError(f"there is no check `{spec.check}`; there are {', '.join(checks())}")
+        raise AuthorError(f"there is no check `{spec.check}`; there are {', '.join(sorted(checks()))}")
     return checks()[spec.check]
 
 

@@ -296,5 +296,5 @@ def test_a_check_that_does_not_exist_is_the_authors_error(tmp_path: Path) -> Non
     """It is told together with those that do exist."""
     toml = change(ATTEND_TOML, ('check = "finite"', 'check = "fine"'))
 
-    with pytest.raises(AuthorError, match="there is no check `fine`; there are shape, "):
+    with pytest.raises(AuthorError, match="there is no check `fine`; there are accuracy, bleu, "):
         grade_here(build(tmp_path, toml, ATTEND), ATTEND)
