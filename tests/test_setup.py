@@ -206,7 +206,7 @@ def test_an_old_python_is_refused_in_a_sentence(tmp_path: Path) -> None:
 
 
 def test_continuous_integration_can_be_started() -> None:
-    """`.ci/run` is executable, parses, and ends by running the tests."""
+    """`.ci/run` is executable, parses, and ends by running all tests."""
     script = ROOT / ".ci" / "run"
     bash = shutil.which("bash")
     assert bash is not None
@@ -214,7 +214,7 @@ def test_continuous_integration_can_be_started() -> None:
 
     assert (parsed.returncode, parsed.stderr) == (0, "")
     assert script.stat().st_mode & 0o111
-    assert script.read_text(encoding="utf-8").rstrip().endswith("make test")
+    assert script.read_text(encoding="utf-8").rstrip().endswith("make test\nmake proof")
 
 
 @pytest.mark.parametrize(("chosen", "index"), [("", False), ("TORCH=cpu", True)])

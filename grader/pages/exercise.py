@@ -126,14 +126,16 @@ def lay_out_exercise(blocks: gr.Blocks, handlers: ExerciseHandlers) -> None:
         exercise, submission, chosen, paper = kept("exercise"), kept("submission"), kept("chosen"), part("paper")
 
     filled = [header, title, paper, exercise, submission, attempts, board, panel, report]
-    opened = on(blocks.load, handlers.open, None, filled, name="open")
-    if device:
-        opened = on(blocks.load, handlers.open_with_devices, None, [*filled, device], name="open")
+    fill, parts = (handlers.open_with_devices, [*filled, device]) if device else (handlers.open, filled)
+    opened = on(blocks.load, fill, None, parts, name="open")
     # A submission that was on its way when the page was closed is followed again.
     opened.success(None, submission, None, js=FOLLOW, api_visibility="private")
     on(attempts.select, handlers.restore, chosen, [paper, panel, report], name="restore", js=CHOSEN)
 
-    sent = on(buttons.click, handlers.submit, [exercise, editor], [submission, panel], name="submit", js=SOURCE)
+    sends: tuple[Callable[..., Any], list[gr.Component], str] = (handlers.submit, [exercise, editor], SOURCE)
+    if device:
+        sends = (handlers.submit_to, [exercise, editor, device], SOURCE_FOR)
+    sent = on(buttons.click, *sends[:2], [submission, panel], name="submit", js=sends[2])
     sent.success(None, submission, None, js=FOLLOW, api_visibility="private")
     sent.failure(None, None, None, js=NOT_SENT, api_visibility="private")
     moving = [panel, report, title, attempts, board]
@@ -146,7 +148,14 @@ def _choice(devices: tuple[str, ...]) -> gr.Radio | None:
     if len(devices) < 2:
         return None
     choices = [(DEVICES.get(device, device), device) for device in devices]
-    return gr.Radio(choices, value=devices[0], label="Where to run", info=WEAKER, elem_id="device", visible=False)
+    return gr.Radio(
+        choices,
+        value=devices[0],
+        label="Where to run",
+        info=WEAKER,
+        elem_id="device",
+        visible=False,
+    )
 
 
 def part(name: str, *, events: Sequence[str] = (), value: str | None = None) -> gr.HTML:
