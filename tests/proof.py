@@ -1,9 +1,9 @@
 """Which tests are the exhaustive proof: `make proof` runs them, and `make test` the others.
 
-`make test` shows every guarantee once: each exercise's gate, each example, each attack in one tier, each journey
-through the pages at one size, each promise of a queue once. Here stands what shows the same again for everything it
-could be about, takes a service down on purpose, or walks through all of torch. Each line is a pattern for a test's id,
-from its beginning; a line that fits no test is an error.
+`make test` shows every guarantee once: each exercise's reference, starter and texts, a quarter of its examples, each
+attack in one tier, each journey through the pages at one size, each promise of a queue once. Here stands what shows the
+same again for everything it could be about, takes a service down on purpose, or walks through all of torch. Each line
+is a pattern for a test's id, from its beginning; a line that fits no test is an error.
 """
 
 from __future__ import annotations
