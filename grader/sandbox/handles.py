@@ -67,8 +67,8 @@ class ZygoteHandle:
         joins = [] if self._group is None else [self._group.file]
         with inner:
             arguments = f"{inner.fileno()}, {(*joins, -1)[0]}"
-            command = search_path.isolated("grader.sandbox.zygote", "main", arguments)
-            self._process = start_apart(command, environment(), [inner.fileno(), *joins], self._log)
+            main = ("grader.sandbox.zygote", "main", arguments)
+            self._process = start_apart(main, environment(), [inner.fileno(), *joins], self._log)
         _as_nice_as_we_are(self._process.pid)
 
     def wait(self) -> Self:
@@ -357,11 +357,14 @@ def _as_nice_as_we_are(pid: int) -> None:
 
 
 def start_apart(
-    command: list[str], variables: dict[str, str], passed: Sequence[int], log: IO[bytes]
+    main: tuple[str, str, str], variables: dict[str, str], passed: Sequence[int], log: IO[bytes]
 ) -> subprocess.Popen[bytes]:
-    """Start a process that runs submissions, in a session of its own, with nothing of ours but what is `passed`."""
+    """Start a process that runs submissions, in a session of its own, with nothing of ours but what is `passed`.
+
+    `main` is the module, its function, and the arguments as they are written in a call.
+    """
     return subprocess.Popen(
-        command,
+        search_path.isolated(*main),
         env=variables,
         cwd="/",
         pass_fds=passed,

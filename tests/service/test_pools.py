@@ -190,7 +190,7 @@ class Door(Threads):
         self.guard = Guard(nobody, body_limit=1, events={}, crowd=self.crowd, recognise=self.recognise)
 
     def turn(self, who: Who):
-        return Both(self.crowd.turn(who.key), self.guard._door)
+        return Both(self.crowd.turn(who.key), self.guard._submitting)
 
 
 class Connections(Pool):

@@ -22,7 +22,6 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-from grader import search_path
 from grader.box.cancel import CancelToken
 from grader.box.drivers import carried
 from grader.box.plan import Plan
@@ -298,8 +297,8 @@ def launch(device: str, *, scratch: str) -> Launched:
             theirs.callback(os.close, descriptor)
         files = {"job": job, "result": result, "output": output, "report": far.fileno()}
         orders = json.dumps({**files, "device": device, "reserve": RESERVE_BYTES})
-        command = search_path.isolated("grader.sandbox.gpu.worker", "main", repr(orders))
-        process = handles.start_apart(command, environment(device, scratch), tuple(files.values()), log)
+        main = ("grader.sandbox.gpu.worker", "main", repr(orders))
+        process = handles.start_apart(main, environment(device, scratch), tuple(files.values()), log)
     return Launched(process, near, open(our_job, "wb", buffering=0), our_result, our_output, log)
 
 
