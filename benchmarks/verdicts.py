@@ -106,5 +106,6 @@ def _differences(before: Any, now: Any, path: str = "") -> Iterator[str]:
 
 
 def _comparable(value: Any, path: str) -> Any:
-    """Return a value of a report as what it is compared by: NaN is equal to NaN, and measured numbers to each other."""
-    return _MEASURED.sub("…", value) if isinstance(value, str) and path.endswith(".note") else repr(value)
+    """Return a value of a report as what it is compared by: NaN is equal to NaN, and a measured note to any other."""
+    is_measured = isinstance(value, str) and path.endswith(".note") and _MEASURED.search(value)
+    return "measured" if is_measured else repr(value)
