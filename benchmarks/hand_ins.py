@@ -32,16 +32,23 @@ def hand_ins(students: int = 1000, at_once: int = 16) -> None:
     with tempfile.TemporaryDirectory(prefix="hand-ins-", ignore_cleanup_errors=True) as folder:
         with served(Path(folder), students, slots=1) as site:
             halted = descendants(site.pid)
-            for pid in halted:
-                os.kill(pid, signal.SIGSTOP)
+            with closing(sqlite3.connect(_database(folder), isolation_level=None)) as store:
+                store.execute("BEGIN IMMEDIATE")  # so that none of them is halted while it writes
+                for pid in halted:
+                    os.kill(pid, signal.SIGSTOP)
+                store.execute("ROLLBACK")
             try:
                 asyncio.run(_hand_in(site, at_once))
             finally:
                 for pid in halted:
                     os.kill(pid, signal.SIGCONT)
-        with closing(sqlite3.connect(Settings(data=Path(folder)).store_url.removeprefix("sqlite:///"))) as store:
+        with closing(sqlite3.connect(_database(folder))) as store:
             (stored,) = store.execute("SELECT count(*) FROM submissions").fetchone()
     typer.echo(f"stored: {stored} of {students}")
+
+
+def _database(folder: str) -> str:
+    return Settings(data=Path(folder)).store_url.removeprefix("sqlite:///")
 
 
 async def _hand_in(site: Site, at_once: int) -> None:
