@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import ClassVar
 
 from grader.box.keys import call_name, output_key
@@ -38,24 +39,11 @@ def _untouched_work(item: Item) -> Work:
     return Work((call,))
 
 
-@check(
-    "trainable",
-    "no effect on later training",
-    Dimension.GRADIENTS,
-    work=_untouched_work,
-    after=("untouched",),
-    needs=(),
-    options=LeftBehind,
-)
-@check(
-    "untouched",
-    "the model is unchanged",
-    Dimension.NUMERICS,
-    work=_untouched_work,
-    after=("untouched",),
-    needs=(),
-    options=LeftBehind,
-)
+_leaves = partial(check, work=_untouched_work, after=("untouched",), needs=(), options=LeftBehind)
+
+
+@_leaves("trainable", "no effect on later training", Dimension.GRADIENTS)
+@_leaves("untouched", "the model is unchanged", Dimension.NUMERICS)
 def judge_untouched(item: Item, evidence: Evidence) -> Finding:
     """The model must be left as it was found: `output` names one of the counts of what was left behind, which is 0.
 

@@ -132,10 +132,10 @@ def lay_out_exercise(blocks: gr.Blocks, handlers: ExerciseHandlers) -> None:
     opened.success(None, submission, None, js=FOLLOW, api_visibility="private")
     on(attempts.select, handlers.restore, chosen, [paper, panel, report], name="restore", js=CHOSEN)
 
-    sends: tuple[Callable[..., Any], list[gr.Component], str] = (handlers.submit, [exercise, editor], SOURCE)
-    if device:
-        sends = (handlers.submit_to, [exercise, editor, device], SOURCE_FOR)
-    sent = on(buttons.click, *sends[:2], [submission, panel], name="submit", js=sends[2])
+    send: Callable[..., Any] = handlers.submit_to if device else handlers.submit
+    fields = [exercise, editor, *([device] if device else [])]
+    js = SOURCE_FOR if device else SOURCE
+    sent = on(buttons.click, send, fields, [submission, panel], name="submit", js=js)
     sent.success(None, submission, None, js=FOLLOW, api_visibility="private")
     sent.failure(None, None, None, js=NOT_SENT, api_visibility="private")
     moving = [panel, report, title, attempts, board]
