@@ -119,7 +119,7 @@ def _work() -> None:
 
 
 def _stages(exercise: Any, seed: int, box: Any, idle: float) -> list[float]:
-    source = exercise.reference_path.read_text(encoding="utf-8")
+    source = f"{exercise.reference_path.read_text(encoding='utf-8')}\n# {seed}\n"  # nobody sends what another has sent
     draw, sheet = _spent(lambda: draw_up(exercise, seed))
     reference, (expected, rounded) = _spent(lambda: observe_reference(exercise, sheet.plan))
     limits = Limits(**exercise.spec.limits.model_dump())  # children are ready for such limits

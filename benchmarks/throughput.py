@@ -88,7 +88,7 @@ def _busy(slots: int, seconds: float) -> list[float]:
         taken: list[float] = []
         for seed in count(number << 20):
             start = time.perf_counter()
-            grade(exercise, source, seed=seed, box=box)
+            grade(exercise, f"{source}\n# {seed}\n", seed=seed, box=box)  # nobody sends what another has sent
             if time.perf_counter() > end:
                 break
             taken.append((time.perf_counter() - start) * 1000)

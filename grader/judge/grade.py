@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
@@ -19,6 +21,7 @@ from grader.judge import figures
 from grader.judge.attempt import OptionalParts, Outcome, attempt, tell
 from grader.judge.completion import Completion, DevicePlace
 from grader.judge.explain.budget import USUAL, Budget
+from grader.judge.inspection import read
 from grader.judge.report import Figures, Report, Status
 from grader.judge.sheet import draw_up
 from grader.judge.source import read_source
@@ -65,7 +68,22 @@ def decide(
     except Rejected as refusal:
         return replace(blank, reason=str(refusal)), None
     limits = Limits(**exercise.spec.limits.model_dump())
-    run, truth = partial(box.run, limits=limits, progress=progress, cancel=cancel), partial(observe_reference, exercise)
+    called = threading.Event()
+
+    def saw(call: CallSeen) -> None:
+        called.set()
+        if progress is not None:
+            progress(call)
+
+    def truth(plan: Plan) -> tuple[Observations, Observations]:
+        """Ask the reference, and read the source while its run goes on, once a call shows that it was compiled."""
+        both = observe_reference(exercise, plan)
+        if called.is_set():
+            with suppress(Exception):  # it comes again when the report is written, and is told there
+                read(text, plan.forbidden, plan.entries)
+        return both
+
+    run = partial(box.run, limits=limits, progress=saw, cancel=cancel)
     outcome = attempt(draw_up(exercise, seed), text, run, truth, known=exercise.attempts)
     report = _verdict(blank, outcome, start)
     if not report.checks or (report.score == 100 and not places):

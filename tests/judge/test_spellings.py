@@ -198,7 +198,7 @@ def test_every_spelling_of_a_forbidden_call_is_seen(given: str) -> None:
     for source in sources:
         compile(source, "spelling", "exec")
 
-    assert [source for source in sources if not read(source, ("attention",), ["attend"])] == []
+    assert [source for source in sources if not read(source, ("attention",), ("attend",))] == []
 
 
 @pytest.mark.parametrize(("name", "form"), [(name, form) for name, forms in _UNUSUAL.items() for form in forms])
@@ -207,7 +207,7 @@ def test_every_spelling_of_what_no_answer_needs_is_seen(name: str, form: str) ->
     source = f"{form.format(name)}\n\ndef attend(q):\n    return x\n"
     compile(source, "spelling", "exec")
 
-    clues = read(source, ("attention",), ["attend"])
+    clues = read(source, ("attention",), ("attend",))
 
     assert {clue.sight for clue in clues} == {Sight.UNUSUAL}, source
 
@@ -239,7 +239,7 @@ def test_a_name_of_several_meanings_is_read_with_each(source: str) -> None:
     source = source.replace("SDPA", "scaled_dot_product_attention")
     compile(source, "spelling", "exec")
 
-    assert read(source, ("attention",), ["attend"]) != ()
+    assert read(source, ("attention",), ("attend",)) != ()
 
 
 @pytest.mark.parametrize("name", ["self", "cls", "itself", "mycls", "T"])
@@ -249,13 +249,13 @@ def test_a_name_of_several_meanings_is_read_with_each(source: str) -> None:
 @pytest.mark.parametrize("way", ["import torch as {0}\n{1}", "import torch\n{0} = torch\n{1}"])
 def test_no_name_of_a_module_hides_what_is_done_to_it(name: str, line: str, way: str) -> None:
     """Whether a text is worth a parser is asked of its words: a module may have the name of an object's own self."""
-    assert read(way.format(name, line.format(name)), ("attention",), ["attend"]) != ()
+    assert read(way.format(name, line.format(name)), ("attention",), ("attend",)) != ()
 
 
 @pytest.mark.parametrize("source", _HONEST.values(), ids=_HONEST.keys())
 def test_honest_ways_of_speaking_have_no_clue(source: str) -> None:
     """Modules are imported, renamed and asked for attributes in published code; nobody has to look at that."""
-    assert read(source, ("attention",), ["attend"]) == ()
+    assert read(source, ("attention",), ("attend",)) == ()
 
 
 @pytest.mark.parametrize(
@@ -273,7 +273,7 @@ def test_honest_ways_of_speaking_have_no_clue(source: str) -> None:
 )
 def test_replacing_what_is_a_librarys_is_seen(line: str) -> None:
     """Code of the grader runs beside a submission, and would use what was put there."""
-    clues = read(f"import torch\nf = q = print\n{line}\n\ndef attend(q):\n    return q\n", ("attention",), ["attend"])
+    clues = read(f"import torch\nf = q = print\n{line}\n\ndef attend(q):\n    return q\n", ("attention",), ("attend",))
 
     assert [clue.what for clue in clues if clue.what.endswith("replaced")], line
 
@@ -283,4 +283,4 @@ def test_attributes_of_ones_own_may_be_set() -> None:
     body = "self.w.data = x\n        type(self).n = 1\n        x.requires_grad = True\n        self.__class__.n = 2"
     source = f"import torch\ntorch.backends.mkldnn.enabled = False\nclass A:\n    def f(self, x):\n        {body}\n"
 
-    assert read(f"{source}\ndef attend(q):\n    return A().f(q)\n", ("attention",), ["attend"]) == ()
+    assert read(f"{source}\ndef attend(q):\n    return A().f(q)\n", ("attention",), ("attend",)) == ()

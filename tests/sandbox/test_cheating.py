@@ -52,7 +52,7 @@ def test_a_route_leads_somewhere_where_nothing_is_forbidden(route: Route, sandbo
 @pytest.mark.parametrize("route", _ROUTES, ids=lambda route: route.name)
 def test_reading_sees_what_its_file_says(route: Route) -> None:
     """The static look has a clue, or has none; and every file tells its strategy and who stops it."""
-    clues = read(route.source, FORBIDDEN[route.group], [ENTRIES[route.group]])
+    clues = read(route.source, FORBIDDEN[route.group], (ENTRIES[route.group],))
 
     assert bool(clues) == ("static look" in route.stoppers), clues
     assert route.strategy.endswith(".")
@@ -139,7 +139,7 @@ def test_torchs_own_source_is_recognised_whatever_it_is_called() -> None:
     half = "def attend(need_weights):\n" + whole[whole.index("    if need_weights:") :]
 
     for text in (whole, renamed, half):
-        clues = read(text, ("attention",), ["attend"])
+        clues = read(text, ("attention",), ("attend",))
         assert [clue.what for clue in clues if clue.line is None] == [
             "lines that resemble PyTorch's own multi-head attention"
         ]

@@ -11,6 +11,7 @@ import ast
 import logging
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from grader.box.observations import Observations, TrapHit
 from grader.box.plan import Plan
@@ -71,7 +72,8 @@ def _seen(hit: TrapHit) -> Clue:
     return Clue(sight, clean(hit.what, limit=200), hit.line, clean(hit.function, limit=200))
 
 
-def read(text: str, groups: Sequence[str], entries: Sequence[str]) -> tuple[Clue, ...]:
+@lru_cache(maxsize=8)  # what was read while a run was under way is not read again for its report
+def read(text: str, groups: tuple[str, ...], entries: tuple[str, ...]) -> tuple[Clue, ...]:
     """Return what stands in `text` that an exercise which forbids `groups` has no use for.
 
     Args:
