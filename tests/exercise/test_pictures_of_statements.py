@@ -36,7 +36,7 @@ def pictures(statement: str) -> list[str]:
 @pytest.mark.parametrize("id", CATALOG)
 def test_every_statement_has_a_picture(id: str) -> None:
     """A microscope, a chart, or a shaded matrix of at least three rows and three columns."""
-    assert pictures(CATALOG[id].statement)
+    assert pictures(CATALOG[id].statement), f"draw one in exercises/{id}/statement.md, as docs/authors.md says"
 
 
 def test_a_small_matrix_and_a_table_are_no_picture() -> None:

@@ -92,7 +92,8 @@ def test_one_wall_will_do_only_where_it_is_allowed() -> None:
 def test_every_wall_has_its_line() -> None:
     """Each is tried here, and told in a line of its own; one for the tier comes last."""
     found = doctor.probe()
-    assert [line.split("  ")[0] for line in found.lines()[:-1]] == list(doctor._REMEDIES) == list(PROBES)
+    told = [line.split("  ")[0] for line in found.lines()[:-1]]
+    assert told == list(doctor._REMEDIES) == list(PROBES), "a wall has a probe in `PROBES` and a line in `_REMEDIES`"
 
 
 def test_the_doctor_notices_a_wall_that_does_not_bite() -> None:
