@@ -2,8 +2,8 @@
 
 The engine on one machine (`EmbeddedEngine`) has a thread for each worker, which sleeps until it is woken; the one on
 several machines (`grader.jobs.cluster.engine`) works when Procrastinate brings it something. Both take jobs from the
-same table in the same way. A keeper looks twice a second after what wakes nobody: processes that died, jobs that had to
-wait before the next try, and jobs that another process has stored.
+same table in the same way. A keeper looks after what wakes nobody, twice a second while anything waits or is graded:
+processes that died, jobs that had to wait before the next try, and jobs that another process has stored.
 """
 
 from __future__ import annotations

@@ -34,11 +34,11 @@ BROKEN = (
     "This does not work at the moment because of an error on our side. Please try again. "
     "Your instructor can look for incident {}."
 )
-# The editor's text as it is right now; pressing the button shows at once.
 TELL = "window.gym.tell('panel', {})"
 PANELS = ", ".join(
     json.dumps(pack(view)) for view in (run_status.sending_view(), run_status.away_view(), run_status.not_sent_view())
 )
+# The editor's text as it is right now; the page shows at once that the button was pressed.
 SEND = f"await window.gym.send({PANELS})"
 SOURCE = f"async (exercise) => [exercise, {SEND}]"
 SOURCE_FOR = f"async (exercise, source, device) => [exercise, {SEND}, device]"

@@ -116,9 +116,8 @@ class Named:
                 own = True
                 yield [spec], parameters
         for members, parameters in () if own else self._fused(spec, "weight"):
-            if len(parameters) == len(members) and names.is_item(
-                parameters[0].path
-            ):  # a list with one for each of them
+            one_each = len(parameters) == len(members) and names.is_item(parameters[0].path)
+            if one_each:
                 yield [spec], [parameters[members.index(spec)]]
             else:
                 yield members, parameters
