@@ -244,15 +244,15 @@ class GradingEngine(Queue):
 class EmbeddedEngine(GradingEngine):
     """Runs the jobs of one database file: the table is the queue, threads of this process are the workers.
 
-    A job starts as soon as its transaction is committed, because its commit wakes a worker. What takes no notes at all,
-    a full disk, ends no worker: it pauses, longer each time, and looks again.
+    A job starts as soon as its transaction is committed, because its commit wakes a worker. A database that cannot be
+    written to, as on a full disk, ends no worker: it pauses, longer each time, and looks again.
     """
 
     def __init__(self, database: Database, grade: Grade, *, workers: Path, **options: Any) -> None:
         """Prepare to grade; the arguments are those of `GradingEngine`."""
         super().__init__(database, grade, workers=workers, **options)
         self._woken: dict[str, threading.Condition] = {}  # by queue
-        self._calls: Counter[str] = Counter()  # so that one between a look at the queue and falling asleep is heard
+        self._calls: Counter[str] = Counter()  # by queue; so that none between a look and the wait is lost
 
     def wake(self, queue: str) -> None:
         """Wake a worker: something has been put into the queue, here or by another process."""
