@@ -43,8 +43,13 @@ class Inventory:
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
-        self.parts = dict(module.named_modules(remove_duplicate=False))
-        self.parameters: dict[str, Tensor] = dict(module.named_parameters(remove_duplicate=False))
+        self.parts = dict(nn.Module.named_modules(module, remove_duplicate=False))  # whatever a submission calls so
+        self.parameters: dict[str, Tensor] = {
+            f"{path}.{name}" if path else name: parameter
+            for path, part in self.parts.items()
+            for name, parameter in part._parameters.items()
+            if parameter is not None
+        }
         self.distinct = _each_once(self.parts)
         self.unique = _each_once(self.parameters)
         self.lazy = [path for path, parameter in self.unique.items() if nn.parameter.is_lazy(parameter)]
