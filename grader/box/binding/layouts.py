@@ -366,17 +366,23 @@ def everywhere(
         yield from (whole(spec, p, 0.2 * (p.owner != "table")) for p in fitting)
     if spec.holding is not Holding.PROJECTION:
         return
+    for members, those, doubt in _places(spec, specs, [p for p in parameters if p.owner != "table"]):
+        for layout in layouts_of(spec, members, those, specs):
+            if layout.members or len(those) == 1 or layout.is_added or spec.heads > 1:
+                yield layout.doubted(doubt)
+
+
+def _places(
+    spec: ContractWeight, specs: Sequence[ContractWeight], matrices: Sequence[Parameter]
+) -> Iterator[tuple[Sequence[ContractWeight], Sequence[Parameter], float]]:
+    """Yield which weights may lie in which parameters, in one or in one for each head, and how unusual that is."""
     lists: dict[str, list[Parameter]] = {}  # by the path without the number of a head
-    matrices = [p for p in parameters if p.owner != "table"]
     for p in matrices:
         lists.setdefault(without_heads(p.path), []).append(p)
     for members, doubt in _sharing(spec, [one for one in specs if one.holding is Holding.PROJECTION]):
         heads = max(one.heads for one in specs) if len(members) == 1 else groups_of(members, specs)
         one_each = [group for group in lists.values() if len(group) == heads > 1 and len(members) < 4]
-        for those in (*([p] for p in matrices), *one_each):
-            for layout in layouts_of(spec, members, those, specs):
-                if layout.members or len(those) == 1 or layout.is_added or spec.heads > 1:
-                    yield layout.doubted(doubt)
+        yield from ((members, those, doubt) for those in (*([p] for p in matrices), *one_each))
 
 
 def groups_of(members: Sequence[ContractWeight], specs: Sequence[ContractWeight]) -> int:
@@ -391,9 +397,8 @@ def _sharing(
 
     They lie in the contract's order, or in any that there is.
     """
-    for count in (1, 3, 2, 4):
-        for members in combinations(projections, count):
-            if spec in members:
-                fixed = count == 4 or any(member.ordered for member in members)
-                for ordered in [members] if fixed else permutations(members):
-                    yield ordered, float(ordered != members)
+    groups = (members for count in (1, 3, 2, 4) for members in combinations(projections, count) if spec in members)
+    for members in groups:
+        fixed = len(members) == 4 or any(member.ordered for member in members)
+        for ordered in [members] if fixed else permutations(members):
+            yield ordered, float(ordered != members)
