@@ -43,7 +43,7 @@ class Inventory:
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
-        self.parts = dict(nn.Module.named_modules(module, remove_duplicate=False))  # whatever a submission calls so
+        self.parts = dict(_parts(module))
         self.parameters: dict[str, Tensor] = {
             f"{path}.{name}" if path else name: parameter
             for path, part in self.parts.items()
@@ -81,6 +81,14 @@ class Inventory:
             Parameter(path, tuple(p.shape), owner, owner == "plain" and p.is_contiguous(), first[id(p)])
             for (path, p), owner in zip(self.parameters.items(), owners, strict=True)
         )
+
+
+def _parts(module: nn.Module, path: str = "") -> Iterator[tuple[str, nn.Module]]:
+    """Yield a module and all below it, as torch's own walk does, which a submission may replace."""
+    yield path, module
+    for name, part in module._modules.items():
+        if part is not None:
+            yield from _parts(part, f"{path}.{name}" if path else name)
 
 
 def _each_once(held: dict[str, _Held]) -> dict[str, _Held]:
