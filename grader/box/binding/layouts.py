@@ -29,7 +29,7 @@ from torch import Tensor
 from grader.box.binding.names import without_heads
 from grader.box.plan import Holding
 
-_OUTPUTS = "ovdhHprg"
+_OUTPUTS, _INPUTS = "ovdhHprg", ("i", "w", "s")
 
 
 class ContractWeight(NamedTuple):
@@ -182,7 +182,7 @@ class Layout:
         heads = self.sizes["h"] if "h" in axes.lower() else len(paths)
         shape = tuple(self.sizes[axis] for axis in axes)
         is_cut = any(axis in "hH" or axis in self.own for axis in axes)
-        turned = len(axes) > 1 and axes[-1] in "iws"  # (out, in) after what is shared was taken out
+        turned = len(axes) > 1 and axes[-1] in _INPUTS  # (out, in) after what is shared was taken out
         block = self.columns // heads
         pieces = []
         for head in range(heads):
@@ -217,63 +217,60 @@ def bias_blocks(columns: int, biases: Sequence[Parameter], start: int | None = N
 
 
 class _Form(NamedTuple):
-    """A kind of layout: the axes of the parameters, of which owners, and how unusual that is.
+    """A kind of layout: the axes of the parameters, and how unusual that is.
 
-    `unless` names forms that show the same of the same parameter.
+    `unless` names forms that show the same of the same parameter; `owners` are the only ones that have it, if given.
     """
 
     kind: str
     axes: tuple[str, ...]
     rarity: float
     note: str = ""
-    owners: tuple[str, ...] = ("linear", "conv", "table", "plain")
     unless: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
+
+    def is_of(self, owner: str) -> bool:
+        """Return whether a parameter of that owner may have it: layers keep their inputs last."""
+        return owner in self.owners if self.owners else self.axes[-1] in _INPUTS or owner in ("plain", "table")
 
 
-_PLAIN = ("plain", "table")
 _PART = "part {part} of {count}"
 _IN_EACH = "part {part} of {count} in each head"
 _ALONE = (
     _Form("T", ("o", "i"), 0.0),
-    _Form("N", ("i", "o"), 0.0, "", _PLAIN),
-    _Form("column", ("iv",), 0.1, "", _PLAIN, unless=("T", "N")),
-    _Form("hid", ("H", "i", "d"), 0.0, "head {head}", _PLAIN),
+    _Form("N", ("i", "o"), 0.0),
+    _Form("column", ("iv",), 0.1, unless=("T", "N")),
+    _Form("hid", ("H", "i", "d"), 0.0, "head {head}"),
 )
-_OTHER_WAY_ROUND = _Form("flip", ("i", "o"), 0.2, "the other way round", ("linear", "conv"))
+_OTHER_WAY_ROUND = _Form("flip", ("i", "o"), 0.2, "the other way round", owners=("linear", "conv"))
 _ALONE_BY_HEAD = (
     _Form("T", ("d", "i"), 0.0),
-    _Form("N", ("i", "d"), 0.0, "", _PLAIN),
-    _Form("column", ("iv",), 0.1, "", _PLAIN, unless=("T", "N")),
+    _Form("N", ("i", "d"), 0.0),
+    _Form("column", ("iv",), 0.1, unless=("T", "N")),
     _Form("rows T", ("o", "w"), 0.0, "head {head}"),
-    _Form("rows N", ("w", "o"), 0.0, "head {head}", _PLAIN),
+    _Form("rows N", ("w", "o"), 0.0, "head {head}"),
 )
 # Parts lie inside of heads in GPT-NeoX and BLOOM, of groups of heads in Falcon and Megatron; others put heads last.
-_IN_HEADS = tuple(
-    form
-    for rarity, outputs in ((0.3, "hg"), (0.4, "dph"), (0.5, "pdh"), (0.6, "hdp"), (0.7, "dhp"))
-    for form in (
-        _Form(f"{outputs}0", (outputs, "i"), rarity, _IN_EACH),
-        _Form(f"{outputs}1", ("i", outputs), rarity, _IN_EACH, _PLAIN),
-    )
-)
+_IN_HEADS = ((0.3, "hg"), (0.4, "dph"), (0.5, "pdh"), (0.6, "hdp"), (0.7, "dhp"))
 _SHARED = (
     _Form("phd0", ("r", "i"), 0.2, _PART),
-    _Form("phd1", ("i", "r"), 0.2, _PART, _PLAIN),
+    _Form("phd1", ("i", "r"), 0.2, _PART),
     _Form("inputs0", ("o", "s"), 0.5, _PART),
-    _Form("inputs1", ("s", "o"), 0.5, _PART, _PLAIN),
-    *_IN_HEADS,
-    _Form("stack0", ("p", "i", "o"), 0.2, _PART, _PLAIN),
-    _Form("stackh", ("p", "H", "i", "d"), 0.2, _PART, _PLAIN),
-    _Form("heads phd1", ("H", "i", "g"), 0.2, _PART, _PLAIN),
-    _Form("heads dph1", ("H", "i", "dp"), 0.4, _IN_EACH, _PLAIN),
-    _Form("heads stack0", ("H", "p", "i", "d"), 0.2, _PART, _PLAIN),
+    _Form("inputs1", ("s", "o"), 0.5, _PART),
+    *(_Form(f"{outputs}0", (outputs, "i"), rarity, _IN_EACH) for rarity, outputs in _IN_HEADS),
+    *(_Form(f"{outputs}1", ("i", outputs), rarity, _IN_EACH) for rarity, outputs in _IN_HEADS),
+    _Form("stack0", ("p", "i", "o"), 0.2, _PART),
+    _Form("stackh", ("p", "H", "i", "d"), 0.2, _PART),
+    _Form("heads phd1", ("H", "i", "g"), 0.2, _PART),
+    _Form("heads dph1", ("H", "i", "dp"), 0.4, _IN_EACH),
+    _Form("heads stack0", ("H", "p", "i", "d"), 0.2, _PART),
 )
 _SHARED_BY_HEAD = (
     _Form("heads phd0", ("g", "i"), 0.2, _PART),
-    _Form("heads phd1", ("i", "g"), 0.2, _PART, _PLAIN),
+    _Form("heads phd1", ("i", "g"), 0.2, _PART),
     _Form("heads dph0", ("dp", "i"), 0.4, _IN_EACH),
-    _Form("heads dph1", ("i", "dp"), 0.4, _IN_EACH, _PLAIN),
-    _Form("heads stack0", ("p", "i", "d"), 0.2, _PART, _PLAIN),
+    _Form("heads dph1", ("i", "dp"), 0.4, _IN_EACH),
+    _Form("heads stack0", ("p", "i", "d"), 0.2, _PART),
 )
 
 
@@ -300,7 +297,7 @@ def layouts_of(
         if not sizes.keys() >= set("".join(form.axes)) or not kinds.isdisjoint(form.unless):
             continue
         shape = tuple(prod(sizes[letter] for letter in axis) for axis in form.axes)
-        if not all(p.owner in form.owners and shape in shapes_of(p, len(shape)) for p in parameters):
+        if not all(form.is_of(p.owner) and shape in shapes_of(p, len(shape)) for p in parameters):
             continue
         kinds.add(form.kind)
         in_doubt = form.kind == "T" and shape[0] == shape[1] and not parameters[0].is_layer
