@@ -22,7 +22,7 @@ EVERY_ATTACK_IN_EVERY_PLACE = (
     r"tests/sandbox/test_budget\.py",
 )
 EVERY_PAGE_AT_EVERY_SIZE = (
-    r"tests/pages/test_walks\.py::.*(1366|390)",
+    r"tests/pages/test_walks\.py::.*390",
     r"tests/pages/test_walks\.py::test_keys_bring_a_control_into_view",
     r"tests/pages/test_(accessibility|targets|weight|heard|microscope|cost|addresses|probes)\.py::.*\[",
     r"tests/pages/test_cost\.py",
