@@ -20,6 +20,7 @@ EVERY_ATTACK_IN_EVERY_PLACE = (
     r"tests/judge/test_(forged_answers|results_that_are_kept)\.py",
     r"tests/test_bad_input\.py::test_bad_input_gets_its_verdict",
     r"tests/sandbox/test_budget\.py",
+    r"tests/pages/test_web_attacks\.py::.*\[every_field_of_a_request",
 )
 EVERY_PAGE_AT_EVERY_SIZE = (
     r"tests/pages/test_walks\.py::.*390",
@@ -31,6 +32,7 @@ EVERY_PAGE_AT_EVERY_SIZE = (
     r"tests/pages/test_editor\.py::test_no_tab_loses\w+\[(?!ABC-new-member)",
     r"tests/pages/test_editor\.py::test_one_can_type\w+\[(?!early-on the server)",
     r"tests/pages/test_editor\.py::test_(no_line_is_cut_off\[(?!320)|the_frame\w+\[dark)",
+    r"tests/pages/test_(journeys\.py::test_the_picker\w+\[Tab|tryouts\.py::test_try_shows\w+\[viewport1)",
     r"tests/pages/test_(store_away|several_processes|away|listening|screenshots)\.py",
 )
 RESTARTS_KILLS_AND_CROWDS = (
