@@ -41,8 +41,10 @@ from grader.store.tables import FIRST_CLASS, Base, ClassRow
 MANIFEST, ROWS = "manifest.json", "rows.jsonl"
 KEPT = (keys.SECRET, keys.CLASS_CODE)  # what the data directory has and the database has not
 FORMAT = 2
-AT_ONCE = 500  # rows
+AT_ONCE, BYTES_AT_ONCE = 500, 8 << 20  # rows that are stored together, and bytes of their lines
+_READ_AT_ONCE = 20  # rows, since nobody knows before how long they are
 _LONGEST_MANIFEST, _LONGEST_LINE = 64 << 10, 64 << 20  # bytes
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes before a byte is unpacked
 _JSON = (("gradings", "report"),)  # columns of texts that are JSON objects
 _WORDS = {int: "an integer", float: "a number", str: "a text", bytes: "bytes", type(None): "nothing"}
 _INTEGERS = range(-(1 << 63), 1 << 63)
@@ -170,6 +172,8 @@ def opened(file: Path) -> Iterator[tuple[DumpManifest, IO[bytes]]]:
     with ExitStack() as stack:
         try:
             archive = stack.enter_context(zipfile.ZipFile(file))
+            if any(archive.getinfo(name).compress_type not in _METHODS for name in (MANIFEST, ROWS)):
+                raise ValueError("it is compressed in another way")
             if archive.getinfo(MANIFEST).file_size > _LONGEST_MANIFEST:
                 raise ValueError(f"its {MANIFEST} is too long")
             manifest = _manifest(json.loads(archive.read(MANIFEST)), file)
@@ -269,6 +273,7 @@ def _fill(connection: Connection, part: DumpPart, lines: IO[bytes]) -> tuple[int
     columns = list(map(_columns(connection, part.table).__getitem__, part.columns))
     statement = insert(named_table(part.table, *(column(name) for name in part.columns)))
     rows: list[dict[str, object]] = []
+    size = 0  # of their lines
 
     def store() -> None:
         try:
@@ -278,9 +283,12 @@ def _fill(connection: Connection, part: DumpPart, lines: IO[bytes]) -> tuple[int
         rows.clear()
 
     def keep(line: bytes) -> None:
+        nonlocal size
         rows.append(dict(zip(part.columns, _read(line, columns), strict=True)))
-        if len(rows) == AT_ONCE:
+        size += len(line)
+        if len(rows) == AT_ONCE or size >= BYTES_AT_ONCE:
             store()
+            size = 0
 
     summed = _summed(islice(iter(lambda: lines.readline(_LONGEST_LINE), b""), part.rows), keep)
     if rows:
@@ -325,7 +333,7 @@ def _lines(connection: Connection, name: str, columns: list[str]) -> Iterator[by
     known = [_columns(connection, name)[one] for one in columns]
     chosen: list[Any] = [column(one) for one in columns]  # without types: values as they are
     query = select(*chosen).select_from(named_table(name))
-    for row in connection.execute(query.execution_options(yield_per=AT_ONCE)):
+    for row in connection.execute(query.execution_options(yield_per=_READ_AT_ONCE)):
         values = [one.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(one, str) else one for one in row]
         for one, value in zip(known, values, strict=True):
             if type(value) is not one.kind and (seen := _kind_fault(one, value)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import tracemalloc
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -107,3 +108,37 @@ def test_bytes_and_texts_come_back_as_they_were(honest: Path, database: Database
     with dump.opened(honest) as (manifest, _):
         assert made.parts == manifest.parts
     assert base64.b64encode(b"\x00\xff\x08") in zipfile.ZipFile(again).read(ROWS)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_file_that_is_compressed_in_another_way_is_no_backup(method: int, honest: Path) -> None:
+    """LZMA names in its first bytes how much memory it wants, and its errors are of no kind that a zip's are."""
+    other = honest.with_name("other.zip")
+    with zipfile.ZipFile(honest) as old, zipfile.ZipFile(other, "w", method) as new:
+        for name in (ROWS, MANIFEST):
+            new.writestr(name, old.read(name))
+
+    with pytest.raises(DumpRefused, match="is no backup, or is damaged"), dump.opened(other):
+        pass
+
+
+def test_memory_does_not_grow_with_the_length_of_the_rows(honest: Path, database: Database) -> None:
+    """Long values that compress to nothing: a backup of one megabyte took one gigabyte of memory."""
+
+    def lengthen(manifest: dict[str, Any], rows: Rows) -> None:
+        tables = [part["table"] for part in manifest["parts"]]
+        columns, users = manifest["parts"][tables.index("users")]["columns"], rows[tables.index("users")]
+        for number in range(64):
+            row: dict[str, Any] = dict(zip(columns, users[0], strict=True))
+            row |= {"id": 1000 + number, "key": f"long {number}", "name": "x" * (1 << 20)}
+            users.append([*row.values()])
+
+    other = rewritten(honest, lengthen)
+    tracemalloc.start()
+    try:
+        load(other, database)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 48 << 20
