@@ -20,13 +20,13 @@ from grader.judge.grade import observe_reference
 from grader.judge.sheet import of_cases
 from grader.pack.check import CASES, DATA, DECODE, EXPECTED, MANIFEST, ROUNDED, SPEC, Manifest
 
-# The texts of a pack that are the same for each exercise but for its name; `ID`, `TITLE` and `VERSION` are filled in.
+# The texts of a pack that are the same for each exercise but for its name; `ID`, `TITLE` and `WHEEL` are filled in.
 
 _README = """\
 # TITLE
 
-This pack is graded by a program that you install once: `pip install attention-gym==VERSION`, or the wheel of that
-version that you were given. `requirements.txt` names it, and takes a wheel that lies beside it first.
+This pack is graded by a program that you install once, from `WHEEL`, a file that lies in this folder or that you
+were given with it; put it here first.
 
 `statement.md` says what to build. Write it in `ID.py`, and see with pytest how far you are:
 
@@ -44,9 +44,8 @@ expected is in there as numbers, and how to get it is yours to find.
 """
 
 _REQUIREMENTS = """\
-# A wheel that lies beside this file is taken before what PyPI has.
---find-links .
-attention-gym==VERSION
+# The file, and not a name: by a name pip takes what PyPI has, whoever has put it there, before a file in this folder.
+./WHEEL
 """
 
 _SETTINGS = """\
@@ -118,7 +117,8 @@ def contents(exercise: Exercise, seed: int) -> dict[str, bytes]:
         AuthorError: the exercise is written wrongly, or its reference fails.
     """
     data = _data(exercise, seed)
-    filled = {"ID": exercise.id, "TITLE": exercise.title, "VERSION": version("attention-gym")}
+    wheel = f"attention_gym-{version('attention-gym')}-py3-none-any.whl"
+    filled = {"ID": exercise.id, "TITLE": exercise.title, "WHEEL": wheel}
     texts = {
         "README.md": _README,
         "conftest.py": _SUMMARY,
