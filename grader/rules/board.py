@@ -11,7 +11,7 @@ from grader.rules.visible import is_visible
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BoardRow:
     """One student on a board. `attempts` are those used up to the best one, with it; `at` is when it was handed in."""
 
     rank: int
@@ -21,7 +21,7 @@ class Row:
     at: int
 
 
-def board(book: Book, assignment: Assignment, exercise: str, now: int) -> list[Row]:
+def board(book: Book, assignment: Assignment, exercise: str, now: int) -> list[BoardRow]:
     """Return the rows, the best one first: more points, then fewer attempts, then earlier. Equal ones share a rank.
 
     On it are those who are present, not excused, and may see their own score now.
@@ -39,9 +39,9 @@ def board(book: Book, assignment: Assignment, exercise: str, now: int) -> list[R
             best = min(counted, key=lambda one: (-(one.score or 0), one.at, one.number))
             place = (-(best.score or Fraction(0)), spent.index(best) + 1, best.at)
             found.append((place, person))
-    rows: list[Row] = []
+    rows: list[BoardRow] = []
     for number, (place, person) in enumerate(sorted(found), start=1):
         score, attempts, at = place
         is_equal = bool(rows) and place == (-rows[-1].score, rows[-1].attempts, rows[-1].at)
-        rows.append(Row(rows[-1].rank if is_equal else number, person, -score, attempts, at))
+        rows.append(BoardRow(rows[-1].rank if is_equal else number, person, -score, attempts, at))
     return rows

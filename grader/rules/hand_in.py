@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from grader.rules.times import Due
+from grader.rules.times import DueTime
 from grader.rules.values import Assignment, Book, Field, Key, Person, Result
 
 
-class Refusal(StrEnum):
+class WhyNot(StrEnum):
     """Why a hand-in is not taken, or a request not granted. Nothing is used up, and a draft is kept."""
 
     UNKNOWN = "unknown"
@@ -20,11 +20,11 @@ class Refusal(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class Accepted:
     """A hand-in that counts for an assignment: how many days late it is, and the due time that it is promised."""
 
     days_late: int
-    promise: Due
+    promise: DueTime
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,35 +33,37 @@ class Practice:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class NotAccepted:
     """A hand-in that is not taken; `used` are the attempts, where there are none left."""
 
-    code: Refusal
+    code: WhyNot
     used: int | None = None
 
 
-def hand_in(book: Book, person: Person, assignment: Key | None, exercise: str, at: int) -> Taken | Practice | Refused:
+def hand_in(
+    book: Book, person: Person, assignment: Key | None, exercise: str, *, at: int
+) -> Accepted | Practice | NotAccepted:
     """Return what becomes of a hand-in at the instant `at`. Who is no student of the class only practises."""
     member = book.members.get(person)
     if member is not None and not member.present:
-        return Refused(Refusal.NOT_MEMBER)
+        return NotAccepted(WhyNot.NOT_MEMBER)
     if member is None or assignment is None:
         return Practice()
     found = book.assignments.get(assignment)
     if found is None or exercise not in found.items:
-        return Refused(Refusal.UNKNOWN)
+        return NotAccepted(WhyNot.UNKNOWN)
     if not book.is_assigned(person, found):
         return Practice()
     due = book.due(person, found)
-    if at < Due(found.opens, book.zone).at:
-        return Refused(Refusal.NOT_OPEN)
+    if at < DueTime(found.opens, book.zone).at:
+        return NotAccepted(WhyNot.NOT_OPEN)
     days, cutoff = due.days_late(at, found.grace), found.late.cutoff
     if cutoff is not None and days > cutoff:
-        return Refused(Refusal.CLOSED)
+        return NotAccepted(WhyNot.CLOSED)
     limit, spent = limit_of(book, person, found), used(book, person, found.key, exercise)
     if limit is not None and spent >= limit:
-        return Refused(Refusal.NO_ATTEMPTS, spent)
-    return Taken(days, due)
+        return NotAccepted(WhyNot.NO_ATTEMPTS, spent)
+    return Accepted(days, due)
 
 
 def limit_of(book: Book, person: Person, assignment: Assignment) -> int | None:

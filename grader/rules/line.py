@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 
-from grader.rules.times import Due
-from grader.rules.values import Assignment, Attempt, Base, Book, Count, Field, Key, Person, Result
+from grader.rules.times import DueTime
+from grader.rules.values import Assignment, Book, Count, Field, HandIn, Key, Person, Result, ShareOf
 
 HUNDREDTH = Fraction(1, 100)
 
 
-class State(StrEnum):
+class CellState(StrEnum):
     """What a cell of the gradebook says besides its points."""
 
     GRADED = "graded"
@@ -37,7 +37,7 @@ class Scored:
         points: those after it, not rounded.
     """
 
-    attempt: Attempt
+    attempt: HandIn
     weight: Fraction
     days_late: int
     covered: int
@@ -56,7 +56,7 @@ class Cell:
         items: the attempt that counts of each item.
     """
 
-    state: State
+    state: CellState
     points: Fraction | None = None
     computed: Fraction | None = None
     override: Fraction | None = None
@@ -66,7 +66,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class GradeLine:
     """One person's line. `start` and `left` are the late days of their bank."""
 
     person: Person
@@ -95,12 +95,14 @@ def rounded(points: Fraction) -> Fraction:
     return math.floor(points * 100 + Fraction(1, 2)) * HUNDREDTH
 
 
-def compute(book: Book, now: int) -> dict[Person, Line]:
+def compute(book: Book, now: int) -> dict[Person, GradeLine]:
     """Return the line of each member, as it is at the instant `now` with all that is stored."""
     return {person: line_of(book, person, now) for person in book.members}
 
 
-def line_of(book: Book, person: Person, now: int, *, is_hidden: Callable[[Assignment], bool] = lambda _: False) -> Line:
+def line_of(
+    book: Book, person: Person, now: int, *, is_hidden: Callable[[Assignment], bool] = lambda _: False
+) -> GradeLine:
     """Return one person's line.
 
     What `is_hidden` is hidden, and all the rest is computed as if each attempt at it had full marks: no number tells
@@ -113,18 +115,18 @@ def line_of(book: Book, person: Person, now: int, *, is_hidden: Callable[[Assign
         hidden = is_hidden(assignment)
         cell = _cell(book, person, assignment, now, bank=left, full=hidden)
         left = max(0, left - (cell.charged or 0))
-        cells[assignment.key] = Cell(State.HIDDEN, charged=None) if hidden else cell
-    return Line(person, cells, start, left)
+        cells[assignment.key] = Cell(CellState.HIDDEN, charged=None) if hidden else cell
+    return GradeLine(person, cells, start, left)
 
 
-def days_late(assignment: Assignment, attempt: Attempt, due: Due) -> int:
+def days_late(assignment: Assignment, attempt: HandIn, due: DueTime) -> int:
     """Return how late an attempt counts: by its promise or by the present due time, whichever is kinder."""
     return min(one.days_late(attempt.at, assignment.grace) for one in (attempt.promise, due))
 
 
 def counting(
     book: Book, person: Person, assignment: Assignment, exercise: str, *, as_if_graded: bool = False
-) -> list[tuple[Attempt, int]]:
+) -> list[tuple[HandIn, int]]:
     """Return the attempts at an item that count, each with its days late.
 
     With `as_if_graded` whatever was not cancelled counts, so that nothing tells which could be graded.
@@ -140,7 +142,7 @@ def counting(
 
 def _cell(book: Book, person: Person, assignment: Assignment, now: int, *, bank: int, full: bool) -> Cell:
     if book.is_excused(person, assignment.key):
-        return Cell(State.EXCUSED)
+        return Cell(CellState.EXCUSED)
     override = book.overrides.get((person, assignment.key))
     items = {}
     if book.is_assigned(person, assignment):
@@ -151,11 +153,17 @@ def _cell(book: Book, person: Person, assignment: Assignment, now: int, *, bank:
             ]
             if scored:
                 items[exercise] = _chosen(scored, assignment.count)
-        state = State.GRADED if items else State.MISSING if _is_over(book, person, assignment, now) else State.BLANK
+        state = (
+            CellState.GRADED
+            if items
+            else CellState.MISSING
+            if _is_over(book, person, assignment, now)
+            else CellState.BLANK
+        )
     else:
-        state = State.NOT_ASSIGNED
+        state = CellState.NOT_ASSIGNED
     computed = None
-    if state in (State.GRADED, State.MISSING):
+    if state in (CellState.GRADED, CellState.MISSING):
         computed = rounded(sum((item.points for item in items.values()), Fraction(0)))
     points = computed if override is None else override
     charged = max((item.covered for item in items.values()), default=0)
@@ -166,12 +174,12 @@ def _is_over(book: Book, person: Person, assignment: Assignment, now: int) -> bo
     return now >= book.due(person, assignment).boundary(assignment.late.cutoff or 0, assignment.grace)
 
 
-def _scored(assignment: Assignment, weight: Fraction, attempt: Attempt, days: int, *, bank: int, full: bool) -> Scored:
+def _scored(assignment: Assignment, weight: Fraction, attempt: HandIn, days: int, *, bank: int, full: bool) -> Scored:
     """Return an attempt's points, with as few late days from the bank as give the most."""
     late = assignment.late
     score = Fraction(100) if full else attempt.score or Fraction(0)
     earned = weight * score / 100
-    base = earned if late.of is Base.EARNED else weight
+    base = earned if late.of is ShareOf.EARNED else weight
     covers = range(min(days, late.bank_max, max(bank, 0)) + 1)
     points = [max(Fraction(0), earned - min((days - one) * late.per_day, late.at_most) * base) for one in covers]
     covered = points.index(max(points))

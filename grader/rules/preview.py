@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from statistics import median
 
-from grader.rules.line import Cell, Line, compute
+from grader.rules.line import Cell, GradeLine, compute
 from grader.rules.values import Book, Key, Person
 
 
@@ -50,7 +50,7 @@ def preview(before: Book, after: Book, now: int) -> Preview:
     return Preview(cells, banks)
 
 
-def _changed(old: Line, new: Line) -> Iterable[Changed]:
+def _changed(old: GradeLine, new: GradeLine) -> Iterable[Changed]:
     for key in dict.fromkeys((*old.cells, *new.cells)):
         before, after = old.cells.get(key), new.cells.get(key)
         if _compared(before) != _compared(after):
@@ -62,7 +62,7 @@ def _compared(cell: Cell | None) -> tuple[object, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class Statistics:
     """Mean and median of some numbers, and how many are full or zero."""
 
     n: int
@@ -72,23 +72,23 @@ class Figures:
     zero: int
 
 
-def figures(values: Iterable[Fraction], full: Fraction) -> Figures:
+def figures(values: Iterable[Fraction], full: Fraction) -> Statistics:
     """Return the figures of `values`, which are not rounded before."""
     all_of = list(values)
     if not all_of:
-        return Figures(0, None, None, 0, 0)
+        return Statistics(0, None, None, 0, 0)
     middle = Fraction(median(all_of))
-    return Figures(
+    return Statistics(
         len(all_of), sum(all_of, Fraction(0)) / len(all_of), middle, all_of.count(full), all_of.count(Fraction(0))
     )
 
 
-def percents(lines: Iterable[Line]) -> Figures:
+def percents(lines: Iterable[GradeLine]) -> Statistics:
     """Return the figures of the percents of all who have one."""
     return figures((line.percent for line in lines if line.percent is not None), Fraction(100))
 
 
-def points(lines: Iterable[Line], book: Book, assignment: Key) -> Figures:
+def points(lines: Iterable[GradeLine], book: Book, assignment: Key) -> Statistics:
     """Return the figures of the points at one assignment, as they are shown."""
     cells = (line.cells[assignment] for line in lines)
     return figures((cell.points for cell in cells if cell.points is not None), book.assignments[assignment].possible)

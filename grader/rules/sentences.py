@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
 
-from grader.rules.line import Cell, Scored, State, rounded
-from grader.rules.values import Assignment, Base
+from grader.rules.line import Cell, CellState, Scored, rounded
+from grader.rules.values import Assignment, ShareOf
 
 _STATES = {
-    State.MISSING: "nothing that counts was handed in, and it is too late now",
-    State.BLANK: "nothing that counts was handed in so far",
-    State.EXCUSED: "excused: adds no points, and none to what is possible",
-    State.NOT_ASSIGNED: "was due before this person joined",
-    State.HIDDEN: "not published yet",
+    CellState.MISSING: "nothing that counts was handed in, and it is too late now",
+    CellState.BLANK: "nothing that counts was handed in so far",
+    CellState.EXCUSED: "excused: adds no points, and none to what is possible",
+    CellState.NOT_ASSIGNED: "was due before this person joined",
+    CellState.HIDDEN: "not published yet",
 }
 
 
@@ -24,7 +24,7 @@ def explain(assignment: Assignment, cell: Cell) -> str:
 
 
 def _parts(assignment: Assignment, cell: Cell) -> Iterator[str]:
-    if cell.state is not State.GRADED:
+    if cell.state is not CellState.GRADED:
         yield _STATES[cell.state]
     else:
         several = len(assignment.items) > 1
@@ -54,7 +54,7 @@ def explain_item(assignment: Assignment, scored: Scored) -> str:
     late = assignment.late
     share = min((scored.days_late - scored.covered) * late.per_day, late.at_most)
     most = " (the most that lateness costs)" if share == late.at_most else ""
-    base = "" if late.of is Base.EARNED else f" of {exact(scored.weight)}"
+    base = "" if late.of is ShareOf.EARNED else f" of {exact(scored.weight)}"
     return f"{text}, −{exact(100 * share)} %{base}{most} = {exact(scored.points)}"
 
 

@@ -1,14 +1,12 @@
-"""Due times on the wall of a zone, the instants that they mean, and how many days late a hand-in is."""
+"""DueTime times on the wall of a zone, the instants that they mean, and how many days late a hand-in is."""
 
 from __future__ import annotations
 
-import zoneinfo
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import lru_cache
-
-# The machine's files may be years old, and zones change their rules. The pinned package `tzdata` counts.
-zoneinfo.reset_tzpath(())
+from functools import cache, lru_cache
+from importlib.resources import files
+from zoneinfo import ZoneInfo
 
 _DAY, _MINUTE = 86_400_000, 60_000  # milliseconds
 
@@ -25,20 +23,24 @@ class NoSuchTime(ValueError):
         self.instead = instead
 
 
-def zone_of(name: str) -> zoneinfo.ZoneInfo:
+@cache
+def zone_of(name: str) -> ZoneInfo:
     """Return the zone, such as `Europe/Berlin`.
+
+    It comes from the pinned package `tzdata`: the machine's own files may be years old, and zones change their rules.
 
     Raises:
         NoSuchZone: there is none of this name.
     """
-    try:
-        return zoneinfo.ZoneInfo(name)
-    except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError) as unknown:
-        raise NoSuchZone(f"`{name}` is no time zone; use a name such as `Europe/Berlin`") from unknown
+    package = files("tzdata")
+    if name not in package.joinpath("zones").read_text(encoding="utf-8").split():
+        raise NoSuchZone(f"`{name}` is no time zone; use a name such as `Europe/Berlin`")
+    with package.joinpath("zoneinfo", *name.split("/")).open("rb") as file:
+        return ZoneInfo.from_file(file, key=name)
 
 
 @lru_cache(maxsize=4096)
-def instant(wall: datetime, zone: zoneinfo.ZoneInfo) -> int:
+def instant(wall: datetime, zone: ZoneInfo) -> int:
     """Return what a wall time means, in milliseconds: of its two readings the later one.
 
     A minute that the clock skips moves forward by the gap, and of a minute that comes twice the second counts.
@@ -51,7 +53,7 @@ def instant(wall: datetime, zone: zoneinfo.ZoneInfo) -> int:
     return max(_milliseconds(wall.replace(tzinfo=zone, fold=fold)) for fold in (0, 1))
 
 
-def wall_of(at: int, zone: zoneinfo.ZoneInfo) -> datetime:
+def wall_of(at: int, zone: ZoneInfo) -> datetime:
     """Return what the clock on the wall shows at an instant, without its zone."""
     return (
         (datetime.fromtimestamp(at // 1000, UTC) + timedelta(milliseconds=at % 1000))
@@ -60,24 +62,24 @@ def wall_of(at: int, zone: zoneinfo.ZoneInfo) -> datetime:
     )
 
 
-def check_exists(wall: datetime, zone: zoneinfo.ZoneInfo) -> None:
+def check_exists(wall: datetime, zone: ZoneInfo) -> None:
     """Raise NoSuchTime for a minute that the zone's clock skips."""
     if (becomes := wall_of(instant(wall, zone), zone)) != wall:
         raise NoSuchTime(wall, becomes)
 
 
-def comes_twice(wall: datetime, zone: zoneinfo.ZoneInfo) -> bool:
+def comes_twice(wall: datetime, zone: ZoneInfo) -> bool:
     """Return whether the zone's clock shows this minute twice."""
     first, second = (_milliseconds(wall.replace(tzinfo=zone, fold=fold)) for fold in (0, 1))
     return first < second
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class DueTime:
     """A due time: a minute on the wall of a zone. A hand-in within that minute is in time."""
 
     wall: datetime
-    zone: zoneinfo.ZoneInfo
+    zone: ZoneInfo
 
     @property
     def at(self) -> int:

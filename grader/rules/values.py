@@ -9,13 +9,13 @@ from enum import StrEnum
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
-from grader.rules.times import Due
+from grader.rules.times import DueTime
 
 Person = str  # whatever the store tells people apart by
 Key = str  # an assignment's, within its class
 
 
-class Base(StrEnum):
+class ShareOf(StrEnum):
     """What a penalty is a share of."""
 
     EARNED = "earned"
@@ -72,7 +72,7 @@ class Late:
 
     per_day: Fraction = Fraction(0)
     at_most: Fraction = Fraction(1)
-    of: Base = Base.EARNED
+    of: ShareOf = ShareOf.EARNED
     bank_max: int = 0
     cutoff: int | None = 0
 
@@ -115,7 +115,7 @@ class Assignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class ClassMember:
     """A student of the class.
 
     Attributes:
@@ -131,7 +131,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class Attempt:
+class HandIn:
     """A hand-in to an item that was accepted.
 
     Attributes:
@@ -146,7 +146,7 @@ class Attempt:
     exercise: str
     number: int
     at: int
-    promise: Due
+    promise: DueTime
     result: Result = Result.OPEN
     score: Fraction | None = None
     aside: bool = False
@@ -172,37 +172,37 @@ class Book:
     zone: ZoneInfo
     bank: int
     assignments: Mapping[Key, Assignment]
-    members: Mapping[Person, Member]
-    attempts: Mapping[Person, tuple[Attempt, ...]] = field(default_factory=dict)
+    members: Mapping[Person, ClassMember]
+    attempts: Mapping[Person, tuple[HandIn, ...]] = field(default_factory=dict)
     exceptions: Mapping[tuple[Person, Key | None, Field], Granted] = field(default_factory=dict)
     overrides: Mapping[tuple[Person, Key], Fraction] = field(default_factory=dict)
 
     def in_order(self) -> list[Assignment]:
         """Return the assignments as the bank goes through them: by the class's due time, then as they were made."""
-        return sorted(self.assignments.values(), key=lambda one: (Due(one.due, self.zone).at, one.made))
+        return sorted(self.assignments.values(), key=lambda one: (DueTime(one.due, self.zone).at, one.made))
 
     def granted(self, person: Person, assignment: Key | None, what: Field) -> Granted | None:
         """Return the person's exception of this kind."""
         return self.exceptions.get((person, assignment, what))
 
-    def due(self, person: Person, assignment: Assignment) -> Due:
+    def due(self, person: Person, assignment: Assignment) -> DueTime:
         """Return the person's own due time.
 
         It is the latest of the section's, that with the person's standing days if it lies after the moment they were
         granted, and the person's extension; so an extension never shortens.
         """
         base = assignment.section_due.get(self.members[person].section, assignment.due)
-        dues = [Due(base, self.zone)]
+        dues = [DueTime(base, self.zone)]
         standing = self.granted(person, None, Field.STANDING_DAYS)
         if standing is not None:
-            longer = Due(base + _days(standing.value), self.zone)
+            longer = DueTime(base + _days(standing.value), self.zone)
             dues += [longer] if longer.at > standing.at else []
         extension = self.granted(person, assignment.key, Field.DUE)
         if extension is not None and isinstance(extension.value, datetime):
-            dues.append(Due(extension.value, self.zone))
+            dues.append(DueTime(extension.value, self.zone))
         return max(dues, key=lambda due: due.at)
 
-    def attempts_of(self, person: Person, assignment: Key, exercise: str = "") -> list[Attempt]:
+    def attempts_of(self, person: Person, assignment: Key, exercise: str = "") -> list[HandIn]:
         """Return the person's attempts at an assignment, or at one exercise of it."""
         mine = (one for one in self.attempts.get(person, ()) if one.assignment == assignment)
         return [one for one in mine if not exercise or one.exercise == exercise]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 
-from grader.rules.line import Line, line_of
+from grader.rules.line import GradeLine, line_of
 from grader.rules.values import Assignment, Book, Person, Show
 
 
-def shows(book: Book, person: Person, assignment: Assignment, show: Show, now: int) -> bool:
+def shows(book: Book, person: Person, assignment: Assignment, show: Show, *, now: int) -> bool:
     """Return whether what is shown from `show` on is to be seen by the person now, by their own due time."""
     if show is Show.AT_ONCE:
         return True
@@ -23,10 +23,10 @@ def shows(book: Book, person: Person, assignment: Assignment, show: Show, now: i
 def is_visible(book: Book, person: Person, assignment: Assignment, now: int) -> bool:
     """Return whether the person sees their score. It is hidden as long as any part of the report is."""
     parts = (assignment.show, *assignment.show_checks.values())
-    return all(shows(book, person, assignment, show, now) for show in parts)
+    return all(shows(book, person, assignment, show, now=now) for show in parts)
 
 
-def own_line(book: Book, person: Person, now: int) -> Line:
+def own_line(book: Book, person: Person, now: int) -> GradeLine:
     """Return a person's line as they may see it: nothing in it depends on a result that is hidden from them."""
     visible = partial(is_visible, book, person, now=now)
     return line_of(book, person, now, is_hidden=lambda assignment: not visible(assignment))

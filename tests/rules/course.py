@@ -7,9 +7,9 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
-from grader.rules.line import Cell, Line, line_of
+from grader.rules.line import Cell, GradeLine, line_of
 from grader.rules.times import instant, zone_of
-from grader.rules.values import Assignment, Attempt, Book, Field, Granted, Late, Member, Result
+from grader.rules.values import Assignment, Book, ClassMember, Field, Granted, HandIn, Late, Result
 
 NEW_YORK = zone_of("America/New_York")
 LATER = instant(datetime(2027, 6, 1), NEW_YORK)
@@ -38,7 +38,7 @@ def assignment(key: str = "A-1", due: str = "2026-10-09T23:59", **more: Any) -> 
 def course(*assignments: Assignment, bank: int = 0, section: str = "", joined: str = "2026-09-01T00:00") -> Book:
     """Return the class with its one student, Ada."""
     numbered = {one.key: replace(one, made=number) for number, one in enumerate(assignments)}
-    return Book(NEW_YORK, bank, numbered, {"ada": Member("ada", "Ada", section, at(joined))})
+    return Book(NEW_YORK, bank, numbered, {"ada": ClassMember("ada", "Ada", section, at(joined))})
 
 
 def granted(
@@ -54,11 +54,11 @@ def tried(book: Book, when: str, score: str = "100", key: str = "A-1", exercise:
     mine = book.attempts.get("ada", ())
     promise = more.pop("promise", None) or book.due("ada", book.assignments[key])
     values = {"result": Result.GRADED, "score": Fraction(score), **more}
-    made = Attempt(f"h{len(mine) + 1}", key, exercise, len(mine) + 1, at(when), promise, **values)
+    made = HandIn(f"h{len(mine) + 1}", key, exercise, len(mine) + 1, at(when), promise, **values)
     return replace(book, attempts={**book.attempts, "ada": (*mine, made)})
 
 
-def line(book: Book, now: int = LATER) -> Line:
+def line(book: Book, now: int = LATER) -> GradeLine:
     """Return Ada's line, after all is over unless said otherwise."""
     return line_of(book, "ada", now)
 

@@ -9,11 +9,11 @@ from fractions import Fraction
 import pytest
 
 from grader.rules.board import board
-from grader.rules.hand_in import Practice, Refusal, Refused, Taken, hand_in, may_set_aside, used
-from grader.rules.line import State, line_of
+from grader.rules.hand_in import Accepted, NotAccepted, Practice, WhyNot, hand_in, may_set_aside, used
+from grader.rules.line import CellState, line_of
 from grader.rules.sentences import explain, two_decimals
-from grader.rules.times import Due, zone_of
-from grader.rules.values import Base, Book, Count, Field, Member, Result, Show
+from grader.rules.times import DueTime, zone_of
+from grader.rules.values import Book, ClassMember, Count, Field, Result, ShareOf, Show
 from grader.rules.visible import is_visible, own_line
 from tests.rules.course import LATER, NEW_YORK, assignment, at, cell, course, granted, late, line, tried
 
@@ -115,14 +115,16 @@ def test_a_lower_limit_uncounts_nothing() -> None:
 # ---- penalty, and late days
 
 
-@pytest.mark.parametrize(("of", "points"), [(Base.EARNED, "6.40"), (Base.POSSIBLE, "6.00")])
-def test_a_penalty_is_of_what_was_earned_or_of_what_was_possible(of: Base, points: str) -> None:
+@pytest.mark.parametrize(("of", "points"), [(ShareOf.EARNED, "6.40"), (ShareOf.POSSIBLE, "6.00")])
+def test_a_penalty_is_of_what_was_earned_or_of_what_was_possible(of: ShareOf, points: str) -> None:
     assert _points(tried(course(assignment(late=late(of=of))), "2026-10-11T12:00", "80")) == points
 
 
 def test_a_penalty_has_a_ceiling_and_points_are_never_negative() -> None:
     assert _points(tried(course(assignment(late=late("0.30", "0.40"))), "2026-10-12T12:00")) == "6.00"
-    assert _points(tried(course(assignment(late=late("0.30", of=Base.POSSIBLE))), "2026-10-12T12:00", "50")) == "0.00"
+    assert (
+        _points(tried(course(assignment(late=late("0.30", of=ShareOf.POSSIBLE))), "2026-10-12T12:00", "50")) == "0.00"
+    )
 
 
 @pytest.mark.parametrize(("bank", "bank_max", "taken"), [(0, 3, 0), (4, 0, 0), (4, 1, 1), (1, 3, 1), (4, 3, 2)])
@@ -147,7 +149,7 @@ def test_no_late_day_is_taken_where_it_gains_nothing(policy: object, score: str)
 
 def test_an_item_that_is_worth_nothing_takes_no_late_day() -> None:
     book = tried(course(assignment(items={"softmax": "0"}, late=late(bank_max=3)), bank=4), "2026-10-11T12:00")
-    assert (cell(book).state, cell(book).charged) == (State.GRADED, 0)
+    assert (cell(book).state, cell(book).charged) == (CellState.GRADED, 0)
 
 
 def test_the_best_attempt_is_chosen_after_the_penalty() -> None:
@@ -242,22 +244,27 @@ def test_an_override_counts_where_nothing_was_handed_in(joined: str, now: str) -
 
 def test_who_is_excused_has_no_points_and_none_possible() -> None:
     book = granted(tried(course(assignment(late=late(bank_max=3)), bank=4), "2026-10-11T12:00"), Field.EXCUSED, 1)
-    assert (cell(book).state, cell(book).points, line(book).possible, line(book).left) == (State.EXCUSED, None, 0, 4)
+    assert (cell(book).state, cell(book).points, line(book).possible, line(book).left) == (
+        CellState.EXCUSED,
+        None,
+        0,
+        4,
+    )
     assert line(book).percent is None
 
 
 @pytest.mark.parametrize(
-    ("joined", "state"), [("2026-10-09T23:59:59", State.MISSING), ("2026-10-10T00:00", State.NOT_ASSIGNED)]
+    ("joined", "state"), [("2026-10-09T23:59:59", CellState.MISSING), ("2026-10-10T00:00", CellState.NOT_ASSIGNED)]
 )
-def test_what_was_due_before_somebody_joined_is_not_assigned(joined: str, state: State) -> None:
+def test_what_was_due_before_somebody_joined_is_not_assigned(joined: str, state: CellState) -> None:
     assert cell(course(assignment(), joined=joined)).state is state
 
 
 def test_an_extension_assigns_it_and_what_was_handed_in_under_one_keeps_it() -> None:
     book = granted(course(assignment(), joined="2026-10-20T00:00"), Field.DUE, "2026-10-25T23:59")
-    assert cell(book).state is State.MISSING
+    assert cell(book).state is CellState.MISSING
     kept = replace(tried(book, "2026-10-24T12:00", "90"), exceptions={})
-    assert (cell(kept).state, cell(kept).points) == (State.GRADED, 9)
+    assert (cell(kept).state, cell(kept).points) == (CellState.GRADED, 9)
 
 
 @pytest.mark.parametrize(
@@ -265,7 +272,7 @@ def test_an_extension_assigns_it_and_what_was_handed_in_under_one_keeps_it() -> 
 )
 def test_it_is_blank_until_the_cutoff_and_missing_from_then_on(cutoff: int | None, ends: str) -> None:
     book = course(assignment(late=late(cutoff=cutoff)))
-    assert [cell(book, now=at(ends) + more).state for more in (-1, 0)] == [State.BLANK, State.MISSING]
+    assert [cell(book, now=at(ends) + more).state for more in (-1, 0)] == [CellState.BLANK, CellState.MISSING]
     assert [line(book, at(ends) + more).possible for more in (-1, 0)] == [0, 10]
 
 
@@ -281,26 +288,26 @@ def test_the_percent_is_of_the_cells_that_have_points() -> None:
 def _handed_in(
     book: Book, when: str, person: str = "ada", key: str | None = "A-1", exercise: str = "softmax"
 ) -> object:
-    return hand_in(book, person, key, exercise, at(when))
+    return hand_in(book, person, key, exercise, at=at(when))
 
 
 def test_hand_ins_are_refused_in_the_order_of_the_rules() -> None:
     book = course(assignment(attempts=1, opens="2026-09-14T00:00"))
     away = replace(book, members={"ada": replace(book.members["ada"], present=False)})
-    assert _handed_in(away, "2026-09-20T00:00", exercise="none") == Refused(Refusal.NOT_MEMBER)
+    assert _handed_in(away, "2026-09-20T00:00", exercise="none") == NotAccepted(WhyNot.NOT_MEMBER)
     assert _handed_in(book, "2026-09-20T00:00", person="iris", exercise="none") == Practice()
     assert _handed_in(book, "2026-09-20T00:00", key=None) == Practice()
     for key, exercise in (("A-9", "softmax"), ("A-1", "none")):
-        assert _handed_in(book, "2026-09-01T00:00", key=key, exercise=exercise) == Refused(Refusal.UNKNOWN)
-    late_comer = replace(book, members={"ada": Member("ada", "Ada", "", at("2026-10-20T00:00"))})
+        assert _handed_in(book, "2026-09-01T00:00", key=key, exercise=exercise) == NotAccepted(WhyNot.UNKNOWN)
+    late_comer = replace(book, members={"ada": ClassMember("ada", "Ada", "", at("2026-10-20T00:00"))})
     assert _handed_in(late_comer, "2026-10-21T00:00") == Practice()
-    assert _handed_in(book, "2026-09-13T23:59:59") == Refused(Refusal.NOT_OPEN)
+    assert _handed_in(book, "2026-09-13T23:59:59") == NotAccepted(WhyNot.NOT_OPEN)
     full = tried(book, "2026-09-20T00:00")
-    assert _handed_in(full, "2026-10-13T00:00") == Refused(Refusal.CLOSED)
-    assert _handed_in(full, "2026-10-01T00:00") == Refused(Refusal.NO_ATTEMPTS, used=1)
-    promise = Due(datetime.fromisoformat(_DUE), NEW_YORK)
-    assert _handed_in(granted(full, Field.ATTEMPTS, 1), "2026-10-10T12:00") == Taken(1, promise)
-    assert _handed_in(granted(book, Field.EXCUSED, 1), "2026-10-01T00:00") == Taken(0, promise)
+    assert _handed_in(full, "2026-10-13T00:00") == NotAccepted(WhyNot.CLOSED)
+    assert _handed_in(full, "2026-10-01T00:00") == NotAccepted(WhyNot.NO_ATTEMPTS, used=1)
+    promise = DueTime(datetime.fromisoformat(_DUE), NEW_YORK)
+    assert _handed_in(granted(full, Field.ATTEMPTS, 1), "2026-10-10T12:00") == Accepted(1, promise)
+    assert _handed_in(granted(book, Field.EXCUSED, 1), "2026-10-01T00:00") == Accepted(0, promise)
 
 
 def test_an_attempt_may_be_set_aside_until_nothing_is_taken_any_more() -> None:
@@ -355,7 +362,7 @@ def test_nothing_that_a_student_sees_depends_on_a_hidden_result() -> None:
         seen = line.cells["A-2"].points, line.cells["A-2"].charged, line.left, line.total, line.possible, line.percent
         lines.add(seen)
         assert (line.cells["A-1"].state, line.cells["A-1"].points, line.cells["A-1"].charged) == (
-            State.HIDDEN,
+            CellState.HIDDEN,
             None,
             None,
         )
@@ -368,7 +375,7 @@ def test_nothing_that_a_student_sees_depends_on_a_hidden_result() -> None:
 
 def _class(book: Book, **attempts: list[tuple[str, str]]) -> Book:
     for person, made in attempts.items():
-        book = replace(book, members={**book.members, person: Member(person, person, "", 0)})
+        book = replace(book, members={**book.members, person: ClassMember(person, person, "", 0)})
         for when, score in made:
             mine = tried(replace(book, attempts={"ada": book.attempts.get(person, ())}), when, score)
             book = replace(book, attempts={**book.attempts, person: mine.attempts["ada"]})
@@ -410,7 +417,7 @@ def test_on_a_board_are_those_who_are_present_not_excused_and_see_their_own_scor
         (late(), 0, "2026-10-12T12:00", "5.5 × 90 % = 4.95; 3 days late, none from the bank, −30 % = 3.465"),
         (late(bank_max=3), 4, "2026-10-10T12:00", "5.5 × 90 % = 4.95; 1 day late, all from the bank"),
         (
-            late(bank_max=2, of=Base.POSSIBLE),
+            late(bank_max=2, of=ShareOf.POSSIBLE),
             4,
             "2026-10-12T12:00",
             "5.5 × 90 % = 4.95; 3 days late, 2 from the bank, −10 % of 5.5 = 4.4",

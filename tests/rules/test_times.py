@@ -1,4 +1,4 @@
-"""Due times, what they mean in a zone whose clock changes, and lateness in calendar days."""
+"""DueTime times, what they mean in a zone whose clock changes, and lateness in calendar days."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grader.rules.times import Due, NoSuchTime, NoSuchZone, check_exists, comes_twice, instant, wall_of, zone_of
+from grader.rules.times import DueTime, NoSuchTime, NoSuchZone, check_exists, comes_twice, instant, wall_of, zone_of
 
 ZONES = ("America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Pacific/Apia", "America/Sao_Paulo", "UTC")
 _HOUR = 3_600_000
@@ -55,12 +55,12 @@ def test_an_unknown_zone_is_refused() -> None:
     ("after_minute", "days"), [(-60_000, 0), (0, 0), (59_999, 0), (60_000, 1), (60_000 + 24 * _HOUR - 1, 1)]
 )
 def test_a_due_time_includes_its_minute(after_minute: int, days: int) -> None:
-    due = Due(datetime(2026, 7, 1, 23, 59), _NEW_YORK)
+    due = DueTime(datetime(2026, 7, 1, 23, 59), _NEW_YORK)
     assert due.days_late(due.at + after_minute, grace=0) == days
 
 
 def test_grace_moves_every_boundary() -> None:
-    due = Due(datetime(2026, 7, 1, 23, 59), _NEW_YORK)
+    due = DueTime(datetime(2026, 7, 1, 23, 59), _NEW_YORK)
     assert [due.days_late(due.at + 16 * 60_000 + more, grace=15) for more in (-1, 0)] == [0, 1]
     assert [due.days_late(due.at + 24 * _HOUR + 16 * 60_000 + more, grace=15) for more in (-1, 0)] == [1, 2]
 
@@ -69,7 +69,7 @@ def test_grace_moves_every_boundary() -> None:
     ("due", "hours"), [("2026-10-31T23:59", 25), ("2027-03-13T23:59", 23), ("2026-07-01T23:59", 24)]
 )
 def test_a_late_day_is_one_of_the_calendar(due: str, hours: int) -> None:
-    one = Due(datetime.fromisoformat(due), _NEW_YORK)
+    one = DueTime(datetime.fromisoformat(due), _NEW_YORK)
     assert [one.days_late(one.boundary(0, 0) + hours * _HOUR + more, 0) for more in (-1, 0)] == [1, 2]
 
 
@@ -82,7 +82,7 @@ def test_a_late_day_is_one_of_the_calendar(due: str, hours: int) -> None:
     more=st.integers(0, 2 * 10**8),
 )
 def test_later_is_never_fewer_days_late(zone: str, day: date, minute: int, grace: int, first: int, more: int) -> None:
-    due = Due(datetime(day.year, day.month, day.day) + timedelta(minutes=minute), zone_of(zone))
+    due = DueTime(datetime(day.year, day.month, day.day) + timedelta(minutes=minute), zone_of(zone))
     days = due.days_late(due.at + first, grace)
     assert days <= due.days_late(due.at + first + more, grace)
     assert due.at + first < due.boundary(days, grace)
