@@ -226,7 +226,8 @@ def test_the_guide_lists_every_check() -> None:
     """Each with its dimension."""
     known = [[name, kind.dimension] for name, kind in checks().items()]
 
-    assert sorted(row[:2] for row in _rows(_GUIDE, "check")) == sorted(known)
+    rows = sorted(row[:2] for row in _rows(_GUIDE, "check"))
+    assert rows == sorted(known), f"the table under *The checks* in {_GUIDE} has a row for each check"
 
 
 def test_the_guide_names_every_field() -> None:

@@ -1,4 +1,7 @@
-"""Every submission kept as an example gets the verdict at its top, through the real box, whatever the seed."""
+"""Submissions kept as examples get the verdict at their top, through the real box, whatever the seed.
+
+Here are one in thirteen, of nearly every exercise; the gate grades all of them, in `tests/test_gate.py`.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,7 @@ _EXAMPLES = {
     f"{folder.name}/{example.path.stem}": (folder.name, example)
     for folder in sorted((ROOT / "exercises").iterdir())
     for example in read_examples(folder)
+    if example.path.stem.startswith(("right_p", "wrong_n"))
 }
 
 

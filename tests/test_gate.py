@@ -14,6 +14,7 @@ from grader.checks.registry import _CHECKS, checks
 from grader.exercise.catalog import ROOT, Catalog, read_exercise
 from grader.gate import check_exercise
 from grader.gate.prove import Ratio, Trial
+from grader.judge.report import Status
 
 _ID = "self_attention_linear"  # small and quick; any other would do
 _REFERENCE = (ROOT / "reference" / f"{_ID}.py").read_text(encoding="utf-8")
@@ -26,19 +27,23 @@ _EXERCISES = sorted(path.parent.name for path in (ROOT / "exercises").glob("*/ex
 @pytest.mark.filterwarnings("default")  # students' code may be warned, of a dropout between layers of one, say
 @pytest.mark.parametrize("name", _EXERCISES)
 def test_an_exercise_passes_the_gate(name: str, catalog: Catalog, trial_of: Callable[[str], Trial]) -> None:
-    """Its reference, starter, mistakes and examples all do what they must; examples are graded once for all tests."""
-    outcome = check_exercise(catalog[name], examples=trial_of(name), rounds=0)
+    """Its reference, starter, mistakes and examples do what they must; no example is worth a look, or ends oddly."""
+    trial = trial_of(name)
+    outcome = check_exercise(catalog[name], examples=trial, rounds=0)
+    reports = {example.path.name: trial.judge(example) for example in trial.examples}
 
     assert outcome.complaints == ()
     assert outcome.caught == outcome.named == Ratio(outcome.caught.all, outcome.caught.all)
     assert outcome.caught.all >= 8
     assert outcome.accepted.all >= 6
     assert outcome.refused.all >= 8
+    ends = (Status.GRADED, Status.UNGRADABLE, Status.REJECTED)
+    assert {path: one for path, one in reports.items() if one.clues or one.incident or one.status not in ends} == {}
 
 
 @pytest.mark.parametrize("name", _EXERCISES)
 def test_an_exercise_passes_the_gate_but_for_mistakes_and_examples(name: str, catalog: Catalog) -> None:
-    """Its reference, starter, texts, draws and answers made from nothing; a quarter of the examples has a test each."""
+    """Its reference, starter, texts, draws and answers made from nothing; `test_examples` has some of the examples."""
     outcome = check_exercise(catalog[name], rounds=0, brief=True)
 
     assert outcome.complaints == ()

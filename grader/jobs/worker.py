@@ -38,10 +38,10 @@ from grader.store.records import GradingId
 LOG = logging.getLogger(__name__)
 Stored = TypeVar("Stored")
 MOST_WAITING = 64  # searches
-LATEST_SECONDS = 30.0  # so long a search waits for others' verdicts; then each comes after one more of them
-REMEMBERED = 9  # gradings of each exercise, whose median says how long a turn is
-TIMES = 3.0  # as long as that median
-SHORTEST, LONGEST = 0.3, 4.0  # of what a try has as long as nothing is known of its exercise
+PRESSING_SECONDS = 30.0  # a search that waits longer is made after one more verdict
+MEDIAN_OF = 9  # the last gradings of an exercise, whose median says how long a turn is
+TURN_MEDIANS = 3.0  # a turn is that many times this median
+TURN_LEAST, TURN_MOST = 0.3, 4.0  # times the turn of an exercise of which nothing is known
 APOLOGY = (
     "Something of ours broke while this was being graded; your code is not to blame, and no attempt is used up. "
     "Please submit it again. If that does not help, give your instructor this id: {incident}"
@@ -91,14 +91,14 @@ class TurnLengths:
     def note(self, exercise: str, seconds: float) -> None:
         """Remember how long a grading took, from the claim to the verdict."""
         with self._lock:
-            self._took.setdefault(exercise, deque(maxlen=REMEMBERED)).append(seconds)
+            self._took.setdefault(exercise, deque(maxlen=MEDIAN_OF)).append(seconds)
 
     def seconds(self, exercise: str, tries: int) -> float:
         """Return what a try has before others go first; each further one has twice as long, `tries` with this one."""
         with self._lock:
             took = tuple(self._took.get(exercise, ()))
-        least, most = SHORTEST * self._first, LONGEST * self._first
-        turn = min(max(TIMES * median(took), least), most) if took else self._first
+        least, most = TURN_LEAST * self._first, TURN_MOST * self._first
+        turn = min(max(TURN_MEDIANS * median(took), least), most) if took else self._first
         return float(turn * 2.0 ** (tries - 1))
 
 
@@ -187,7 +187,7 @@ class Searches:
     def pressing(self, search: Search) -> bool:
         """Return whether it should be made before the next verdict: too many wait, or it waits for too long."""
         with self._lock:
-            return len(self._waiting) > MOST_WAITING or time.monotonic() > search.since + LATEST_SECONDS
+            return len(self._waiting) > MOST_WAITING or time.monotonic() > search.since + PRESSING_SECONDS
 
     @property
     def open(self) -> bool:
@@ -230,12 +230,14 @@ class Worker:
         Raises:
             StoreUnavailable: the database does not answer; whoever looks after the queue takes back what was held.
         """
-        while not self.stop.is_set() and (
-            self._search_next(unless_others_wait=True) or self._grade_next() or self._search_next()
-        ):
+        while not self.stop.is_set() and self._do_one_thing():
             pass
         while self.stop.is_set() and self._search_next():
             pass
+
+    def _do_one_thing(self) -> bool:
+        """Make a search that may not wait, else a grading, else any search; return whether there was one."""
+        return self._search_next(unless_others_wait=True) or self._grade_next() or self._search_next()
 
     def yield_turn(self) -> None:
         """Stop the current try if it has had its time; it is queued again behind those who wait."""

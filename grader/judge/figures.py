@@ -17,7 +17,7 @@ from grader.box.keys import call_name, output_key
 from grader.box.observations import LOSSES, CallSeen, Presence
 from grader.box.plan import Call, TensorSpec
 from grader.box.train import PAD
-from grader.checks.compare import hides
+from grader.checks.compare import hides, wrong_elements
 from grader.checks.evidence import Evidence, Item, Trait, magnitude, scale_of
 from grader.checks.gradients import gradient_slots
 from grader.checks.learning import answering_call, bound_of, right_tokens, tensor, training_calls
@@ -327,11 +327,8 @@ def _compared(
     yours, expected = evidence.output(call, slot), truth.double()
     if minus is not None:
         yours, expected = yours - minus, expected - minus
-
-    def wrong() -> Tensor:
-        return ~((yours == expected) | ((yours - expected).abs() <= evidence.bound(call, slot.key)))
-
-    return Picture(title, slot.axes, yours, expected, wrong)
+    bound = evidence.bound(call, slot.key)
+    return Picture(title, slot.axes, yours, expected, lambda: wrong_elements(yours, expected, bound))
 
 
 def _influence(line: Judged, evidence: Evidence) -> Picture | None:

@@ -20,6 +20,7 @@ from grader.box.keys import CallName
 from grader.box.observations import Observations
 from grader.box.plan import MOST_CHOICES, Build, Call, Pick, Plan
 from grader.box.run import Run
+from grader.checks.compare import wrong_elements
 from grader.checks.evidence import Evidence
 
 FOUND = "found by its behaviour"
@@ -126,7 +127,6 @@ def _agrees(trial: _Trial, seen: Observations, evidence: Evidence) -> bool:
         got, truth = called.slots.get(slot.key), evidence.truth(call, slot.key)
         if got is None or got.tensor is None or truth is None:
             return False
-        wrong = ~((got.tensor.double() - truth.double()).abs() <= evidence.bound(call, slot.key))
-        if bool((wrong & (got.tensor != truth)).any()):
+        if bool(wrong_elements(got.tensor, truth, evidence.bound(call, slot.key)).any()):
             return False
     return True

@@ -23,6 +23,7 @@ from grader.box.inline import observe_all
 from grader.box.observations import CallSeen, Observations, Raised
 from grader.box.plan import Argument, Call, Function, Plan, Scalar, TensorSpec
 from grader.box.run import Box, Ending, Limits
+from grader.checks.compare import wrong_elements
 from grader.checks.evidence import Trait
 from grader.checks.explain import explain
 from grader.checks.finding import Verdict
@@ -221,8 +222,7 @@ def _output(outcome: Outcome, call: Call, slot: TensorSpec) -> ShownOutput:
     expected = _tensor(slot.name, truth, slot.axes)
     if yours is None or yours.shape != truth.shape:
         return ShownOutput(None, expected)
-    one, other = yours.double(), truth.double()
-    wrong = ~(((one - other).abs() <= evidence.bound(call, slot.key)) | (one == other))
+    wrong = wrong_elements(yours, truth, evidence.bound(call, slot.key))
     places = [place for place in wrong.reshape(-1).nonzero().reshape(-1).tolist() if place < MOST_CELLS]
     return ShownOutput(replace(_tensor(slot.name, yours, slot.axes), wrong=tuple(places)), expected)
 

@@ -29,24 +29,24 @@ from grader.pages.wording import pack
 from grader.sandbox.gpu import NAMES
 
 LOG = logging.getLogger(__name__)
-PATIENT = ("submit",)  # whoever hands in waits for a verdict anyway
+MAY_WAIT = ("submit",)  # these events wait for their turn on a busy server; the others are refused
 BROKEN = (
     "This does not work at the moment because of an error on our side. Please try again. "
     "Your instructor can look for incident {}."
 )
-# The editor's text as it is right now; pressing the button shows at once.
-TELL = "window.gym.tell('panel', {})"
+SHOW_STATUS_JS = "window.gym.tell('panel', {})"
 PANELS = ", ".join(
     json.dumps(pack(view)) for view in (run_status.sending_view(), run_status.away_view(), run_status.not_sent_view())
 )
-SEND = f"await window.gym.send({PANELS})"
-SOURCE = f"async (exercise) => [exercise, {SEND}]"
-SOURCE_FOR = f"async (exercise, source, device) => [exercise, {SEND}, device]"
-CHOSEN = "() => [window.gym.chosen]"  # an earlier attempt that was clicked
-NOT_SENT = f"() => {{ {TELL.format(json.dumps(pack(run_status.not_sent_view())))}; }}"
+# The editor's text as it is right now; the page shows at once that the button was pressed.
+SEND_JS = f"await window.gym.send({PANELS})"
+SUBMIT_JS = f"async (exercise) => [exercise, {SEND_JS}]"
+SUBMIT_TO_JS = f"async (exercise, source, device) => [exercise, {SEND_JS}, device]"
+CHOSEN_JS = "() => [window.gym.chosen]"  # an earlier attempt that was clicked
+NOT_SENT_JS = f"() => {{ {SHOW_STATUS_JS.format(json.dumps(pack(run_status.not_sent_view())))}; }}"
 UNREACHABLE = json.dumps(pack(run_status.unreachable_view()))
-FOLLOW = f"(submission) => {{ window.gym.follow(submission, {UNREACHABLE}); }}"
-NEWS = "() => window.gym.news()"  # what the stream of a run has brought
+FOLLOW_JS = f"(submission) => {{ window.gym.follow(submission, {UNREACHABLE}); }}"
+NEWS_JS = "() => window.gym.news()"  # what the stream of a run has brought
 TABS = {"statement": "Statement", "hints": "Hints", "attempts": "My attempts", "board": "Leaderboard"}  # part: title
 DEVICES = {"cpu": "CPU only", "cuda": f"CPU, and also the {NAMES['cuda']}"}
 WEAKER = (
@@ -87,7 +87,7 @@ def mount_exercise(app: FastAPI, handlers: ExerciseHandlers) -> Events:
     blocks.has_launched = True
     ours = ((number, fn) for number, fn in blocks.fns.items() if fn.fn is not None)
     return {
-        str(fn.api_name): Event(number, tuple(map(_form, fn.inputs)), fn.api_name in PATIENT) for number, fn in ours
+        str(fn.api_name): Event(number, tuple(map(_form, fn.inputs)), fn.api_name in MAY_WAIT) for number, fn in ours
     }
 
 
@@ -123,23 +123,28 @@ def lay_out_exercise(blocks: gr.Blocks, handlers: ExerciseHandlers) -> None:
                 report = part("report")
     part("bottom", value="{}")
     with gr.Column(elem_classes="gym-quiet"):
-        exercise, submission, chosen, paper = kept("exercise"), kept("submission"), kept("chosen"), part("paper")
+        exercise, submission, chosen, editor_state = (
+            kept("exercise"),
+            kept("submission"),
+            kept("chosen"),
+            part("editor_state"),
+        )
 
-    filled = [header, title, paper, exercise, submission, attempts, board, panel, report]
+    filled = [header, title, editor_state, exercise, submission, attempts, board, panel, report]
     fill, parts = (handlers.open_with_devices, [*filled, device]) if device else (handlers.open, filled)
     opened = on(blocks.load, fill, None, parts, name="open")
     # A submission that was on its way when the page was closed is followed again.
-    opened.success(None, submission, None, js=FOLLOW, api_visibility="private")
-    on(attempts.select, handlers.restore, chosen, [paper, panel, report], name="restore", js=CHOSEN)
+    opened.success(None, submission, None, js=FOLLOW_JS, api_visibility="private")
+    on(attempts.select, handlers.restore, chosen, [editor_state, panel, report], name="restore", js=CHOSEN_JS)
 
     send: Callable[..., Any] = handlers.submit_to if device else handlers.submit
     fields = [exercise, editor, *([device] if device else [])]
-    js = SOURCE_FOR if device else SOURCE
+    js = SUBMIT_TO_JS if device else SUBMIT_JS
     sent = on(buttons.click, send, fields, [submission, panel], name="submit", js=js)
-    sent.success(None, submission, None, js=FOLLOW, api_visibility="private")
-    sent.failure(None, None, None, js=NOT_SENT, api_visibility="private")
+    sent.success(None, submission, None, js=FOLLOW_JS, api_visibility="private")
+    sent.failure(None, None, None, js=NOT_SENT_JS, api_visibility="private")
     moving = [panel, report, title, attempts, board]
-    panel.input(None, None, moving, js=NEWS, trigger_mode="multiple", api_visibility="private")
+    panel.input(None, None, moving, js=NEWS_JS, trigger_mode="multiple", api_visibility="private")
     on(buttons.stop, handlers.cancel, submission, None, name="cancel")
 
 
@@ -195,9 +200,9 @@ def on(event: Callable[..., Any], do: Callable[..., Any], given: Any, shown: Any
     """
 
     @wraps(do)
-    def answer(*given: Any) -> Any:
+    def answer(*values: Any) -> Any:
         try:
-            return do(*given)
+            return do(*values)
         except Exception as fault:
             cause = fault.__cause__ if isinstance(fault, gr.Error) else fault
             if isinstance(cause, STORE_FAULTS) and (met := MET.get()) is not None:

@@ -52,7 +52,7 @@ class ExerciseHandlers:
         """Fill the page of the exercise that the address names.
 
         Returns:
-            header, title, paper, exercise, submission, attempts, board, panel, report
+            header, title, editor_state, exercise, submission, attempts, board, panel, report
         """
         user = self.identity.user(request)
         named = request.query_params.get("ex", "")
@@ -67,7 +67,7 @@ class ExerciseHandlers:
         return (
             pack({**plain.piece("header", header), "title": header["title"]}),
             pack(plain.piece("title", catalogue.title_view(self.catalog, exercise, best, notice=notice))),
-            pack(_paper(user, exercise, kept, latest, shown if shown and shown.id == asked else None)),
+            pack(_editor_state(user, exercise, kept, latest, shown if shown and shown.id == asked else None)),
             exercise.id,
             unfinished or _still_searched(shown),
             *map(pack, self._records(user, exercise)),
@@ -140,7 +140,7 @@ class ExerciseHandlers:
         """Open an earlier attempt: its code into the editor, its report below.
 
         Returns:
-            paper, panel, report
+            editor_state, panel, report
         """
         user = self.identity.user(request)
         if user is None or not isinstance(attempt, str):
@@ -207,7 +207,7 @@ def _still_searched(shown: Submission | None) -> str:
     return shown.id if shown is not None and shown.report is not None and not shown.report.complete else ""
 
 
-def _paper(
+def _editor_state(
     user: User | None, exercise: Exercise, kept: Draft | None, latest: Submission | None, asked: Submission | None
 ) -> View:
     """Return what the editor starts with; names of drafts cannot clash, as an exercise's holds no slash.

@@ -141,8 +141,8 @@ class Guard:
             await turns.enter_async_context(self._turn(who.key, incoming))
         if not is_writing:
             return request, incoming
-        body, is_patient = self._checked(route, request["path"], body)
-        if is_patient:
+        body, may_wait = self._checked(route, request["path"], body)
+        if may_wait:
             await turns.enter_async_context(self._submitting)
         return with_body(request, body, route.body), replay(body, incoming)
 
@@ -196,7 +196,7 @@ class Guard:
             return body, False
         document = parse(body)
         event = check_event(self._events, event_of(path), document)
-        return remade(event, document), event.patient
+        return remade(event, document), event.may_wait
 
 
 class StoreFaults:

@@ -207,7 +207,7 @@ class Event:
 
     number: int
     inputs: tuple[Text, ...] = ()
-    patient: bool = False
+    may_wait: bool = False
 
 
 Events = Mapping[str, Event]  # by name

@@ -38,10 +38,10 @@ _APART = {"empty network", "own shared memory", "own host name", "own processes"
 
 @dataclass(frozen=True, slots=True)
 class Wall:
-    """One wall: does it bite here, what went wrong where not, and what would raise it."""
+    """One wall: does it hold here, what went wrong where not, and what would raise it."""
 
     name: str
-    bites: bool
+    holds: bool
     detail: str
     remedy: str
 
@@ -55,7 +55,7 @@ class MachineReport:
     @property
     def tier(self) -> str:
         """`A`, `B` or `C`, as `grader.sandbox.walls` explains; `none` where a wall is missing that nothing replaces."""
-        holding = {wall.name for wall in self.walls if wall.bites}
+        holding = {wall.name for wall in self.walls if wall.holds}
         if not holding >= _FLOOR:
             return "none"
         return tier(landlocked="landlock" in holding, apart=holding >= _APART)
@@ -65,7 +65,7 @@ class MachineReport:
         width = max(len(wall.name) for wall in self.walls)
         said = [
             f"{wall.name:{width}}  holds"
-            if wall.bites
+            if wall.holds
             else f"{wall.name:{width}}  MISSING: {wall.detail} (needs: {wall.remedy})"
             for wall in self.walls
         ]
@@ -135,7 +135,7 @@ def require_floor(found: MachineReport | None = None, *, allow_one_wall: bool = 
     found = found or probe()
     if found.tier in ("A", "B") or (found.tier == "C" and allow_one_wall):
         return found
-    missing = next(wall for wall in found.walls if not wall.bites)
+    missing = next(wall for wall in found.walls if not wall.holds)
     raise SandboxUnavailable(
         f"no sandbox on this machine: the wall `{missing.name}` does not hold ({missing.detail});"
         f" it needs {missing.remedy}. `attention-gym doctor` shows every wall."

@@ -1,4 +1,4 @@
-"""The doctor's probes, each in a throw-away child: put one wall up, then check that it bites.
+"""The doctor's probes, each in a throw-away child: put one wall up, then check that it holds.
 
 Run as a small program of its own by `doctor`, because a fork of a threaded process is unsafe, and without torch.
 """
@@ -20,11 +20,11 @@ _BUDGET = 256 * _MEBIBYTE
 _SHM_REMOVE, _SHM_STATUS = 0, 2
 
 
-class NoBite(Exception):
+class DoesNotHold(Exception):
     """A wall went up without complaint, and yet what it should stop was possible."""
 
 
-def filter_bites() -> None:
+def filter_holds() -> None:
     """Under the filter there is no file, no socket and no process, and computing goes on."""
     privileges.forbid_new_privileges()
     seccomp.load(seccomp.prepare(seccomp.architecture(os.uname().machine)))
@@ -35,7 +35,7 @@ def filter_bites() -> None:
     bytearray(_MEBIBYTE)
 
 
-def limits_bite() -> None:
+def limits_hold() -> None:
     """Under the limits a large allocation fails, and so does another process, for a plain user."""
     rlimits.set_limits(cpu_seconds=1, mapped=rlimits.measure(), memory_bytes=_BUDGET)
     try:
@@ -43,13 +43,13 @@ def limits_bite() -> None:
     except MemoryError:
         pass
     else:
-        raise NoBite("twice the allowed memory was to be had")
+        raise DoesNotHold("twice the allowed memory was to be had")
     if os.geteuid() != 0:
         _expect_refusal("fork", _fork)
     _expect_refusal("raise a limit", lambda: resource.setrlimit(resource.RLIMIT_CPU, (2, 2)), for_root=False)
 
 
-def landlock_bites() -> None:
+def landlock_holds() -> None:
     """Under Landlock no file opens."""
     _landlocked_since(1)
     _expect_refusal("open a directory", lambda: os.close(os.open("/", os.O_RDONLY)))
@@ -73,7 +73,7 @@ def user_changes() -> None:
     privileges.become_nobody()
     privileges.drop_capabilities()
     if os.geteuid() == 0:
-        raise NoBite("a child would run as root")
+        raise DoesNotHold("a child would run as root")
     _expect_refusal("become root", lambda: os.setuid(0))
 
 
@@ -84,7 +84,7 @@ def network_is_empty() -> None:
         namespaces.separate(namespaces.NETWORK)
         _expect_refusal("reach a program of this machine", lambda: socket.create_connection(address, timeout=1).close())
     if others := [name for _, name in socket.if_nameindex() if name != "lo"]:
-        raise NoBite(f"the empty network holds {', '.join(others)}")
+        raise DoesNotHold(f"the empty network holds {', '.join(others)}")
 
 
 def shared_memory_is_own() -> None:
@@ -93,18 +93,18 @@ def shared_memory_is_own() -> None:
     libc = ctypes.CDLL(None)
     segment = libc.shmget(0, resource.getpagesize(), 0o600)
     if segment < 0 or libc.shmctl(segment, _SHM_STATUS, ctypes.create_string_buffer(256)) < 0:
-        raise NoBite("this kernel has no shared memory to try it on")
+        raise DoesNotHold("this kernel has no shared memory to try it on")
     namespaces.separate(namespaces.IPC)
     if libc.shmctl(segment, _SHM_STATUS, ctypes.create_string_buffer(256)) == 0:
         libc.shmctl(segment, _SHM_REMOVE, None)
-        raise NoBite("it could find shared memory of others")
+        raise DoesNotHold("it could find shared memory of others")
 
 
 def host_name_is_own() -> None:
     """The name of the machine cannot be told."""
     namespaces.separate(namespaces.HOST_NAME)
     if os.uname().nodename != namespaces.NAME:
-        raise NoBite("it could tell which machine this is")
+        raise DoesNotHold("it could tell which machine this is")
 
 
 def processes_are_own() -> None:
@@ -116,26 +116,26 @@ def processes_are_own() -> None:
         return not any(_sees_somebody(home) for _ in range(2))  # the second one shows that the way back works
 
     if not namespaces.works(attempt):
-        raise NoBite("a child can see other processes, or its parent cannot fork another one")
+        raise DoesNotHold("a child can see other processes, or its parent cannot fork another one")
 
 
 def root_is_empty() -> None:
     """A process that has left the files behind finds none, and can make none."""
     if not namespaces.enter():
-        raise NoBite("the system does not grant all the namespaces together")
+        raise DoesNotHold("the system does not grant all the namespaces together")
     namespaces.leave_files()
     if names := os.listdir("/"):
-        raise NoBite(f"the empty root holds {', '.join(names)}")
+        raise DoesNotHold(f"the empty root holds {', '.join(names)}")
     _expect_refusal("open Python", lambda: os.close(os.open(sys.executable, os.O_RDONLY)))
     _expect_refusal("climb out of the root", lambda: os.stat("/../proc"))
     _expect_refusal("make a file", lambda: os.mkdir("/new"))
 
 
 PROBES: Mapping[str, Callable[[], None]] = {
-    "system call filter": filter_bites,
-    "limits": limits_bite,
+    "system call filter": filter_holds,
+    "limits": limits_hold,
     "not root": user_changes,
-    "landlock": landlock_bites,
+    "landlock": landlock_holds,
     "landlock network": landlock_keeps_the_network_out,
     "landlock signals": landlock_keeps_signals_in,
     "empty network": network_is_empty,
@@ -147,7 +147,7 @@ PROBES: Mapping[str, Callable[[], None]] = {
 
 
 def probe_all() -> dict[str, str]:
-    """Run every probe in a child of its own; return what went wrong with each, nothing where it bites."""
+    """Run every probe in a child of its own; return what went wrong with each, nothing where it holds."""
     return {name: _in_a_child(probe) for name, probe in PROBES.items()}
 
 
@@ -161,7 +161,7 @@ def _in_a_child(probe: Callable[[], None]) -> str:
     child = os.fork()
     if child == 0:
         os.close(reading)
-        verdict = "bites"
+        verdict = "holds"
         try:
             probe()
         except Exception as error:  # noqa: BLE001  # whatever keeps a wall from standing is the finding
@@ -172,16 +172,16 @@ def _in_a_child(probe: Callable[[], None]) -> str:
     with open(reading, "rb") as file:
         verdict = file.read().decode()
     os.waitpid(child, 0)
-    return "" if verdict == "bites" else verdict or "the child died"
+    return "" if verdict == "holds" else verdict or "the child died"
 
 
 def _landlocked_since(version: int) -> None:
     """Put Landlock up, if it is as new as this version of it."""
     ruleset, found = landlock.prepare(), landlock.version()
     if ruleset is None:
-        raise NoBite("this kernel has no Landlock")
+        raise DoesNotHold("this kernel has no Landlock")
     if found < version:
-        raise NoBite(f"Landlock {found} is older than {version}")
+        raise DoesNotHold(f"Landlock {found} is older than {version}")
     privileges.forbid_new_privileges()
     landlock.restrict(ruleset)
 
@@ -193,7 +193,7 @@ def _expect_refusal(what: str, attempt: Callable[[], object], *, for_root: bool 
         attempt()
     except (OSError, ValueError):
         return
-    raise NoBite(f"it could {what}")
+    raise DoesNotHold(f"it could {what}")
 
 
 def _sees_somebody(home: int) -> bool:

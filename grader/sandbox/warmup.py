@@ -23,7 +23,6 @@ from torch import Tensor
 from torch.nn import functional
 
 from grader.box import held, traps
-from grader.box.binding import arguments
 from grader.box.faults import SUBMISSION
 from grader.box.keys import call_name, output_key
 from grader.box.kinds import Kind
@@ -165,7 +164,6 @@ def _rehearse() -> None:
         for event in observe(plan, partial(load, source, plan.entries, lambda _loaded: None), whole=True):
             pack(event, plan)
     del sys.modules["submission"], linecache.cache[SUBMISSION]
-    arguments.forget()
 
 
 def _layer() -> Plan:

@@ -1,13 +1,15 @@
 """The process that is warm with torch and forks a locked-in child for each run; and the child, from fork to exit.
 
-It is started by exec in an environment of its own, holds no secret, has one thread, and never reads a job. Its control
-socket carries one order a run, `{"cpu": …, "memory": …}`, with one descriptor: the report socket. On that it answers
-`{"pid": …}` with five descriptors: the child's pidfd, the memory for its job, its answer, its prints, and its line. At
-the end comes `{"status": …, "cpu": …, "resident": …}`. On its line the child says `{"up": …, "spent": …}`, its resident
-set and its processor time, once its walls are up; it then waits for one word, reads its job, and hears nothing more.
-Sizes are in bytes, times in seconds.
-Where there can be no child, the only answer is `{"refused": …}`, the reason; the zygote and its other children live on.
-The end of the control socket is the end of the zygote, and with it of every child.
+It is started by exec in an environment of its own, holds no secret, has one thread, and never reads a job. Once it is
+warm it says `{"tier": …, "threads": …}` on its control socket. From then on that carries one order a run,
+`{"cpu": …, "memory": …}`, with one descriptor: the report socket. On that the zygote answers `{"pid": …}` with five
+descriptors: the child's pidfd, the memory for its job, its answer, its prints, and its line. At the end comes
+`{"status": …, "cpu": …, "resident": …}`. Sizes are in bytes, times in seconds.
+
+On its line the child says `{"up": …, "spent": …}`, its resident set and its processor time, once its walls are up, or
+`{"missing": …}` where the limits of the run cannot be set. It then waits for one byte, reads its job, and hears nothing
+more. Where there can be no child, the only answer is `{"refused": …}`, the reason; the zygote and its other children
+live on. The end of the control socket is the end of the zygote, and with it of every child.
 
 Whatever a child will ever need is opened before the fork, so that it can wait, locked in, for a job that does not exist
 yet, and needs no system call to take it but a read.
@@ -41,7 +43,7 @@ _end, _sleep = os._exit, time.sleep
 
 
 def main(control_descriptor: int, group_descriptor: int = -1) -> NoReturn:
-    """Warm up, say so, and serve until the control socket ends; first of all join the group, if there is one."""
+    """Join the control group, if there is one; warm up, say so, and serve until the control socket ends."""
     if group_descriptor >= 0:
         os.write(group_descriptor, b"0")  # whoever writes it
         os.close(group_descriptor)

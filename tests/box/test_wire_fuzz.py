@@ -20,7 +20,7 @@ from grader.errors import BadAnswer
 from grader.exercise.catalog import Catalog
 from tests.box.small import attention_plan
 
-ANSWERS = 8_000
+ANSWERS = 4_000
 _NUMBERS = st.integers() | st.integers(-2, 2) | st.floats(allow_nan=True) | st.booleans() | st.none()
 _TEXTS = st.text(st.characters(), max_size=20) | st.sampled_from(["call", "load", "backward", "error", "weights"])
 _FIELDS = sorted({name for names in FIELDS.values() for name in names} | {"slots", "gradient"})

@@ -84,11 +84,3 @@ def test_what_is_asked_is_answered(id: str) -> None:
     ] == []
     if EXPERIMENT in sections:
         assert "<details><summary>Answer</summary>" in sections[EXPERIMENT]
-
-
-def test_a_reason_that_is_repeated_is_found() -> None:
-    """The comparison is not blind."""
-    why = "Several heads let a token look for several things at once, in encoders and in decoders."
-
-    assert said_again(why, "Build heads. They let tokens of an encoder or a decoder look for things.\n\nMore.") > AGAIN
-    assert said_again(why, "Build the layer.\n\nSeveral heads let a token look for several things.") <= AGAIN

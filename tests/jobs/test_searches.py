@@ -94,7 +94,7 @@ def test_members_causes_wait_for_members_only(database: Database, engine: Make) 
     assert grading.done[-1] == "cause of wrong of a visitor"
 
 
-@pytest.mark.parametrize("limit", ["MOST_WAITING", "LATEST_SECONDS"])
+@pytest.mark.parametrize("limit", ["MOST_WAITING", "PRESSING_SECONDS"])
 def test_a_cause_does_not_wait_for_everybody(
     database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
@@ -120,7 +120,7 @@ def test_causes_that_press_leave_every_other_turn_to_verdicts(
         if submission.id == "wrong 3":
             for n in range(3):
                 hand_in(database, one, f"right {n}", priority=n)
-            monkeypatch.setattr(worker, "LATEST_SECONDS", 0.0)
+            monkeypatch.setattr(worker, "PRESSING_SECONDS", 0.0)
         return grading.grade(submission, tracker)
 
     one = engine(grade)
@@ -133,7 +133,7 @@ def test_causes_that_press_leave_every_other_turn_to_verdicts(
     assert grading.done[4:] == turns[:7]
 
 
-@pytest.mark.parametrize("limit", ["MOST_WAITING", "LATEST_SECONDS"])
+@pytest.mark.parametrize("limit", ["MOST_WAITING", "PRESSING_SECONDS"])
 def test_no_cause_of_a_visitor_comes_before_a_verdict_of_a_member(
     database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch, limit: str
 ) -> None:
@@ -366,7 +366,7 @@ def test_no_cause_is_lost_while_the_database_is_away(
     database: Database, engine: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However long that is: what is found could not be stored, so nothing is looked for."""
-    monkeypatch.setattr(worker, "LATEST_SECONDS", 0.1)
+    monkeypatch.setattr(worker, "PRESSING_SECONDS", 0.1)
     gone = threading.Event()
 
     def while_it_is_there(name: str) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy import update
 from grader.errors import Killed
 from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Tracker
-from grader.jobs.worker import LONGEST, REMEMBERED, SHORTEST, TIMES, TurnLengths
+from grader.jobs.worker import MEDIAN_OF, TURN_LEAST, TURN_MEDIANS, TURN_MOST, TurnLengths
 from grader.judge.report import Report
 from grader.store.engine import Database
 from grader.store.records import State, Submission
@@ -128,7 +128,7 @@ def test_an_unknown_exercise_has_the_first_turn() -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "turn"),
-    [([0.2], TIMES * 0.2), ([0.2, 0.2, 9.0], TIMES * 0.2), ([0.01], SHORTEST), ([60.0], LONGEST)],
+    [([0.2], TURN_MEDIANS * 0.2), ([0.2, 0.2, 9.0], TURN_MEDIANS * 0.2), ([0.01], TURN_LEAST), ([60.0], TURN_MOST)],
     ids=["one", "an odd one", "very quick", "very slow"],
 )
 def test_a_turn_follows_what_others_took(seconds: list[float], turn: float) -> None:
@@ -138,7 +138,7 @@ def test_a_turn_follows_what_others_took(seconds: list[float], turn: float) -> N
 
 def test_old_gradings_are_forgotten() -> None:
     """A machine that became slower is seen as such after a few gradings."""
-    assert taken(*[0.2] * 20, *[0.5] * REMEMBERED).seconds("softmax", 1) == pytest.approx(TIMES * 0.5)
+    assert taken(*[0.2] * 20, *[0.5] * MEDIAN_OF).seconds("softmax", 1) == pytest.approx(TURN_MEDIANS * 0.5)
 
 
 @pytest.mark.parametrize("quick_seconds", [0.5])

@@ -21,7 +21,7 @@ from grader.settings import Settings
 from tests.limited import with_limits
 
 EXERCISE = Catalog.load()["causal_attention"]
-BRIEF = with_limits(EXERCISE, cpu_seconds=3.0)  # the second run, which finds the line, ends after one second
+BRIEF = with_limits(EXERCISE, cpu_seconds=1.0)  # the second run, which finds the line, ends after one second
 RIGHT = """import torch
 from torch import nn
 
@@ -252,7 +252,7 @@ def test_the_first_sentence_says_what_to_do(habit: Habit, box: Box) -> None:
 )
 def test_a_loop_is_placed_where_it_runs(source: str, when: str, box: Box) -> None:
     """A function whose first call does not end was loaded all the same; prints are named as what takes the time."""
-    brief = with_limits(Catalog.load()["softmax"], cpu_seconds=3.0)
+    brief = with_limits(Catalog.load()["softmax"], cpu_seconds=1.0)
     causes = report_view(grade(brief, source, seed=3, box=box))["causes"]
 
     assert [when in cause["message"] for cause in causes] == [True]

@@ -212,13 +212,6 @@ def _calls(reader: Callable[[str], object], text: str) -> int:
     return count
 
 
-def test_steps_that_take_the_square_are_noticed() -> None:
-    """Looking through all letters for each letter."""
-    few, many = (_calls(lambda text: [text.find(sign) for sign in text for _ in text], "a" * n) for n in (60, 120))
-
-    assert many > 3 * few
-
-
 def test_every_row_of_accents_is_counted() -> None:
     """Of all characters that have accents in them or are some: putting these in order takes the square of a row."""
     kinds = [chr(code) for code in range(sys.maxunicode + 1)]
@@ -232,13 +225,6 @@ def test_every_row_of_accents_is_counted() -> None:
 
     assert len(made_of) > 5000
     assert wrong == []
-
-
-def test_what_takes_the_square_is_noticed() -> None:
-    """The pattern that once split sources into tokens, on one of the texts."""
-    once = re.compile(r"""'(?:\\.|[^'\\\n])*'|\S""")
-
-    assert _grows_too_fast(lambda text: once.findall(text[: len(text) // 8]), TEXTS["escaped quotes"])
 
 
 def test_every_handler_of_text_is_known() -> None:

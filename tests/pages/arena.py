@@ -35,7 +35,6 @@ FOLDER = Path(__file__).parents[1] / "hostile" / "web"
 EXERCISE = "softmax"
 TRACES = ("Traceback", 'File "', str(ROOT), "site-packages", "sqlalchemy", "sqlite3.", "/lib/python")
 HONEST = (ROOT / "reference" / f"{EXERCISE}.py").read_text(encoding="utf-8")
-UNDERWAY = ("idle", "queued", "running")
 
 
 def load(path: Path) -> ModuleType:

@@ -1,7 +1,6 @@
 """The editor: what it is built from, the lines it marks, what it completes, and the drafts it keeps."""
 
 import io
-import itertools
 import json
 import re
 import shutil
@@ -210,28 +209,23 @@ def _left(page: Page) -> list[str]:
 
 
 # Who types, one after the other, each a new text, and which tab is opened then, or a new one.
-CASES = (("ABA", "new"), ("ABA", "A"), ("ABA", "B"), ("ABC", "new"), ("ABC", "A"), ("ABC", "C"))
+ORDERS = (("ABA", "new"), ("ABA", "A"), ("ABA", "B"), ("ABC", "new"), ("ABC", "A"), ("ABC", "C"))
 
 
 @pytest.mark.parametrize("is_member", [False, True], ids=["guest", "member"])
-def test_no_tab_loses_its_code_without_a_word(open_page, person, site: Site, *, is_member: bool) -> None:
+@pytest.mark.parametrize(("order", "again"), ORDERS)
+def test_no_tab_loses_its_code_without_a_word(open_page, person, order: str, again: str, *, is_member: bool) -> None:
     """Whatever the order in which tabs are typed into and reloaded, the last text of each is shown or offered."""
-    who = person() if is_member else None
-    kept = open_page("/sign-in", who)  # so that the context stays
-    for place, (order, again) in enumerate(CASES):
-        exercise = list(site.service.catalog)[place]
-        tabs = {name: kept.context.new_page() for name in set(order)}
-        for page in tabs.values():
-            ready(page.goto(f"/exercise?ex={exercise}") and page)
-        last = {name: f"{name} = {step}" for step, name in enumerate(order)}
-        for step, name in enumerate(order):
-            _typed(tabs[name], f"{name} = {step}")
-        opened = tabs.setdefault(again, kept.context.new_page())
-        ready(opened.goto(f"/exercise?ex={exercise}") and opened)
+    kept = open_page("/sign-in", person() if is_member else None)  # so that the context stays
+    tabs = {name: kept.context.new_page() for name in set(order)}
+    for page in tabs.values():
+        ready(page.goto(EXERCISE) and page)
+    for step, name in enumerate(order):
+        _typed(tabs[name], f"{name} = {step}")
+    opened = tabs.setdefault(again, kept.context.new_page())
+    ready(opened.goto(EXERCISE) and opened)
 
-        assert set(_left(opened)) == set(last.values()), (order, again)
-        for page in tabs.values():
-            page.close()
+    assert set(_left(opened)) == {f"{name} = {order.rindex(name)}" for name in order}
 
 
 def test_a_tab_whose_code_the_server_has_taken_replaces_no_newer_one(open_page, person) -> None:
@@ -277,36 +271,37 @@ def test_code_typed_before_signing_in_does_not_replace_the_accounts(open_page, p
     expect(note).to_be_empty()
 
 
-@pytest.mark.parametrize("way", ["sign-in", "register"])
-def test_nothing_typed_before_signing_in_is_lost_without_a_word(open_page, person, site: Site, *, way: str) -> None:
+@pytest.mark.parametrize("tabs", [1, 2])
+@pytest.mark.parametrize("is_visitor", [False, True], ids=["guest", "visitor"])
+@pytest.mark.parametrize(("way", "own"), [("sign-in", ""), ("sign-in", "own = 1"), ("register", "")])
+def test_nothing_typed_before_signing_in_is_lost_without_a_word(
+    open_page, person, site: Site, way: str, own: str, *, is_visitor: bool, tabs: int
+) -> None:
     """By a guest or a visitor, in one tab or two, whatever the account holds: all is shown or offered, until chosen."""
-    catalog = iter(site.service.catalog)
-    owns = ("", "own = 1") if way == "sign-in" else ("",)
-    for is_visitor, tabs, own in itertools.product((False, True), (1, 2), owns):
-        exercise, who = next(catalog), person()
-        if own:
-            site.service.drafts.keep(who.user, exercise, own, 0.0)
-        page = ready(open_page(f"/exercise?ex={exercise}"))
-        other = ready(page.context.new_page().goto(f"/exercise?ex={exercise}") and page.context.pages[1])
-        typed = {f"typed = {number}" for number in range(tabs)}
-        for tab in (other, page) if is_visitor else ():
-            tab.evaluate("fetch('/visit', { method: 'POST' })")
-            ready(tab.reload() and tab)
-        for tab, text in zip((other, page), sorted(typed), strict=False):
-            _typed(tab, text)
-        page.goto(f"/{way}?next=/exercise?ex={exercise}")
-        page.get_by_label("Name").fill(who.user.name if way == "sign-in" else f"New {next(NAMES)}")
-        page.get_by_label("Password").fill(PASSWORD)
-        page.locator("main").get_by_role("button").click()
-        ready(page)
-        page.locator("#editor .cm-content").press("Control+End")
-        page.keyboard.type(" # more")  # nobody has chosen yet
-        page.evaluate("gym.save()")
-        changed = source(page)
-        ready(page.reload() and page)
-        left, before = set(_left(page)), changed.removesuffix(" # more")  # which the other tab may have stored
+    who = person()
+    if own:
+        site.service.drafts.keep(who.user, "causal_attention", own, 0.0)
+    page = ready(open_page(EXERCISE))
+    other = ready(page.context.new_page().goto(EXERCISE) and page.context.pages[1])
+    typed = {f"typed = {number}" for number in range(tabs)}
+    for tab in (other, page) if is_visitor else ():
+        tab.evaluate("fetch('/visit', { method: 'POST' })")
+        ready(tab.reload() and tab)
+    for tab, text in zip((other, page), sorted(typed), strict=False):
+        _typed(tab, text)
+    page.goto(f"/{way}?next={EXERCISE}")
+    page.get_by_label("Name").fill(who.user.name if way == "sign-in" else f"New {next(NAMES)}")
+    page.get_by_label("Password").fill(PASSWORD)
+    page.locator("main").get_by_role("button").click()
+    ready(page)
+    page.locator("#editor .cm-content").press("Control+End")
+    page.keyboard.type(" # more")  # nobody has chosen yet
+    page.evaluate("gym.save()")
+    changed = source(page)
+    ready(page.reload() and page)
+    left, before = set(_left(page)), changed.removesuffix(" # more")  # which the other tab may have stored
 
-        assert left - {before} == {changed, *typed, own} - {before, ""}, (is_visitor, tabs, own)
+    assert left - {before} == {changed, *typed, own} - {before, ""}
 
 
 def test_code_typed_on_one_device_is_there_on_the_next(travels, person, site: Site) -> None:

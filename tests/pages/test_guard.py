@@ -195,7 +195,7 @@ def test_gradio_is_given_a_body_made_anew():
 def test_whoever_hands_in_waits_for_a_turn_and_whoever_reads_does_not():
     """Of a class that hands in at once few are let in at a time; a page opened meanwhile stands behind nobody."""
     entered: list[str] = []
-    events, people = {"submit": Event(3, patient=True), "board": Event(4)}, itertools.count(1)
+    events, people = {"submit": Event(3, may_wait=True), "board": Event(4)}, itertools.count(1)
 
     async def story() -> tuple[list[str], list[str]]:
         served = asyncio.Event()

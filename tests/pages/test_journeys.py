@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from grader.pages.routes import COMPARE, PAGES
 from grader.store.records import Role
 from tests.pages.conftest import CODE, PASSWORD
 
@@ -357,16 +356,3 @@ def test_a_wrong_solution_is_told_its_mistake_again_after_a_reload(open_page, pe
     page.go_back()
 
     expect(mistake).to_be_visible()
-
-
-def test_nothing_scrolls_sideways_on_a_phone(open_page):
-    """At 390 pixels each page is as wide as the screen."""
-    page = open_page("/", viewport={"width": 390, "height": 844})
-    for path in (*(one.path for one in PAGES), COMPARE, EXERCISE, "/sign-in"):
-        page.goto(path)
-        expect(page.get_by_role("link", name="Attention Gym")).to_be_visible()
-        if path == EXERCISE:
-            ready(page)
-            expect(page.get_by_role("navigation", name="Parts of this page")).to_be_visible()
-
-        assert page.evaluate("document.documentElement.scrollWidth") == 390, path

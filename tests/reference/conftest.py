@@ -59,6 +59,11 @@ def table() -> Callable[[str], Table]:
     return look_up
 
 
+def draw(*shape: int, seed: int) -> Tensor:
+    """Return standard normal numbers in float64."""
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
 def _tensor(rows: Any) -> Tensor:
     if isinstance(rows, list):
         return torch.stack([_tensor(row) for row in rows])

@@ -4,11 +4,7 @@ import pytest
 import torch
 
 from reference.additive_attention import AdditiveAttention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def by_the_formula(attention, outputs, state):

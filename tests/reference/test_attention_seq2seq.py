@@ -8,11 +8,7 @@ from torch import nn
 
 from reference.attention_seq2seq import AttentionSeq2Seq, MultiHeadAttention, add_positions, amplify
 from reference.sinusoidal_encoding import table
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 @pytest.fixture(autouse=True)

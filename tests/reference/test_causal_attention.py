@@ -6,11 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from reference.causal_attention import CausalAttention, drop
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def test_the_published_output_comes_out_under_its_seed(table):

@@ -6,11 +6,7 @@ import torch
 from reference.causal_renormalisation import hide, renormalise_causal, totals, visible
 from reference.causal_weights import causal_attention_weights
 from reference.self_attention_linear import SelfAttention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def full_weights(published):

@@ -8,11 +8,7 @@ from torch import nn
 
 from reference.causal_self_attention import CausalSelfAttention, hide_future, merge, mix, normalise, scores_of, split
 from reference.multi_head_attention import MultiHeadAttention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def made(num_heads=3, **settings):

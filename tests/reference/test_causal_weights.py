@@ -6,11 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from reference.causal_weights import causal_attention_weights, hide_future
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def raw_scores(published):

@@ -9,6 +9,7 @@ from exercises.compare_variants.inputs import alignment, translate
 from grader.box.plan import Entry, Kind
 from grader.exercise.labs.compare_variants.lab import Translator
 from reference.compare_variants import AdditiveAttention, MultiplicativeAttention, scaled_dot_product_attention
+from tests.reference.conftest import draw
 
 STATE = ("encoder_outputs", "decoder_hidden")
 CONTRACTS = {
@@ -28,11 +29,6 @@ CONTRACTS = {
         {},
     ),
 }
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def test_products_agree_with_torch():

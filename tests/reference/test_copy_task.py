@@ -8,6 +8,7 @@ from grader.box.plan import Entry, Kind
 from grader.box.train import BEGIN, PAD
 from grader.exercise.labs.copy_task.lab import Copier
 from reference.copy_task import scaled_dot_product_attention
+from tests.reference.conftest import draw
 
 CONTRACT = Entry("scaled_dot_product_attention", Kind.TRAIN, ("query", "key", "value", "mask"))
 MASKS = {
@@ -15,11 +16,6 @@ MASKS = {
     "future": torch.ones(5, 7, dtype=torch.bool).tril(),
     "padding": (torch.arange(7) < torch.tensor([[6], [3]]))[:, None, None],
 }
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)

@@ -5,11 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from reference.cross_attention import CrossAttention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def test_one_sequence_in_both_places_gives_the_published_self_attention(table):

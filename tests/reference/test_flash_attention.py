@@ -7,11 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from reference.flash_attention import flash_attention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def plain_logsumexp(query, key, causal):

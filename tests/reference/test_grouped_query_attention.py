@@ -6,11 +6,7 @@ from torch.nn import functional as F
 
 from reference.grouped_query_attention import GroupedQueryAttention, merge, mix, share, split
 from reference.multi_head_attention_causal import MultiHeadAttention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def made(num_heads, num_kv_heads):

@@ -7,11 +7,7 @@ import torch
 from torch import nn
 
 from reference.multi_head_attention import MultiHeadAttention, apply_mask, merge, mix, normalise, scores_of, split
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def torchs_own(ours):

@@ -6,11 +6,7 @@ from torch import nn
 
 from reference.causal_attention import CausalAttention
 from reference.multi_head_attention_causal import MultiHeadAttention, merge, mix, split
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def torchs_own(ours):

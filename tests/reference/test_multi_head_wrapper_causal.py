@@ -7,13 +7,9 @@ from torch.nn import functional as F
 from reference.causal_attention import CausalAttention
 from reference.multi_head_attention_causal import MultiHeadAttention
 from reference.multi_head_wrapper_causal import MultiHeadAttentionWrapper, join, mix
+from tests.reference.conftest import draw
 
 NAMES = ("W_query", "W_key", "W_value")
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 def side_by_side(wrapper, name, part):

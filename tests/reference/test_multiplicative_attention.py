@@ -9,11 +9,7 @@ from torch.nn import functional as F
 
 from reference.additive_attention import AdditiveAttention
 from reference.multiplicative_attention import MultiplicativeAttention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def both_sides(encoder_dim, decoder_dim):

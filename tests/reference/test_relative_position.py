@@ -9,11 +9,7 @@ from transformers import T5Config
 from transformers.models.t5.modeling_t5 import T5Attention
 
 from reference.relative_position import RelativeSelfAttention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def attention(d_model, num_heads, max_distance):

@@ -6,11 +6,7 @@ import pytest
 import torch
 
 from reference.rotary_encoding import apply_rotary
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def turned(x, base, offset):

@@ -6,11 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from reference.scaled_dot_product_attention import scaled_dot_product_attention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def projected(table):

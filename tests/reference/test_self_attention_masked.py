@@ -6,6 +6,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from reference.self_attention_masked import SelfAttention
+from tests.reference.conftest import draw
 
 CAUSAL = torch.ones(5, 5, dtype=torch.bool).tril()
 PADDING = (torch.arange(5) < torch.tensor([[4], [2], [5]]))[:, None]  # (3, 1, 5)
@@ -18,11 +19,6 @@ MASKS = {
     "whole numbers": PADDING.long(),
     "floating point": CAUSAL.double(),
 }
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
 
 
 @pytest.mark.parametrize("mask", MASKS.values(), ids=MASKS)

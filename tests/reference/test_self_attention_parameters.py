@@ -5,11 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from reference.self_attention_parameters import SelfAttention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 @pytest.mark.parametrize("name", ["self-attention-parameters", "self-attention-square"])

@@ -5,11 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from reference.self_attention_value_width import SelfAttention
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def test_the_published_table_comes_out_under_its_seed(table):

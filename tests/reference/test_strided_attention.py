@@ -5,11 +5,7 @@ import torch
 from torch.nn import functional as F
 
 from reference.strided_attention import strided_attention, visible
-
-
-def draw(*shape, seed):
-    """Return standard normal numbers in float64."""
-    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+from tests.reference.conftest import draw
 
 
 def allowed(time, stride):

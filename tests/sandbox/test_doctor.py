@@ -92,10 +92,11 @@ def test_one_wall_will_do_only_where_it_is_allowed() -> None:
 def test_every_wall_has_its_line() -> None:
     """Each is tried here, and told in a line of its own; one for the tier comes last."""
     found = doctor.probe()
-    assert [line.split("  ")[0] for line in found.lines()[:-1]] == list(doctor._REMEDIES) == list(PROBES)
+    told = [line.split("  ")[0] for line in found.lines()[:-1]]
+    assert told == list(doctor._REMEDIES) == list(PROBES), "a wall has a probe in `PROBES` and a line in `_REMEDIES`"
 
 
-def test_the_doctor_notices_a_wall_that_does_not_bite() -> None:
+def test_the_doctor_notices_a_wall_that_does_not_hold() -> None:
     """A probe whose wall goes up without effect is a finding, not a success."""
     program = (
         "import os\nfrom grader.sandbox import probes\n"
@@ -138,4 +139,4 @@ def test_a_machine_without_a_floor_is_refused_in_one_line() -> None:
 
 if __name__ == "__main__":  # in a place without some walls, see `_found_behind`
     _found = doctor.probe()
-    print(json.dumps({"tier": _found.tier, "missing": {one.name: one.detail for one in _found.walls if not one.bites}}))
+    print(json.dumps({"tier": _found.tier, "missing": {one.name: one.detail for one in _found.walls if not one.holds}}))

@@ -6,7 +6,6 @@ import errno
 import functools
 import json
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,10 +23,9 @@ _STORY = "tests.sandbox.user_story"
 _PLACES = {
     "ordinary user": ("ordinary_user.py", _STORY),
     "container": ("contained.py", "unshare,setns", _STORY),
-    "mounting forbidden": ("contained.py", "mount", _STORY, "brief"),
-    "one wall": ("contained.py", "landlock_create_ruleset,unshare", _STORY, "brief", "one-wall"),
+    "mounting forbidden": ("contained.py", "mount", _STORY),
+    "one wall": ("contained.py", "landlock_create_ruleset,unshare", _STORY, "one-wall"),
 }
-_ATTACKED = ("ordinary user", "container")
 _TIERS = {"ordinary user": "A", "container": "B", "mounting forbidden": "B", "one wall": "C"}
 
 
@@ -78,18 +76,6 @@ def test_a_machine_without_room_for_a_child_is_our_fault_and_passes() -> None:
     reason = f"NotStarted: the sandbox can start no child now: {refused}"
     assert story["refused"] == [reason] * 2
     assert (story["room again"], story["same zygote"]) == ("right", True)
-
-
-@pytest.mark.parametrize("place", _ATTACKED)
-def test_attacks_get_nowhere(place: str) -> None:
-    """Each attack ends as its file expects, and an honest submission after it is right."""
-    story = _story(place)
-    for attack in [name for name in story if f"after {name}" in story]:
-        told = next((_HERE.parent / "hostile").rglob(f"{attack}.py")).read_text()
-        expected = re.search(r"^Expected: (.+)$", told, re.MULTILINE)
-        assert expected is not None
-        assert (attack, story[attack] in expected[1].split(" or ")) == (attack, True), story[attack]
-        assert (attack, story[f"after {attack}"]) == (attack, "right")
 
 
 def test_a_kernel_without_landlock_is_refused_in_one_line() -> None:

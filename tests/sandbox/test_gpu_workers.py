@@ -13,13 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import typer
 
-from benchmarks.gpu import NO_GPU, gpu
 from grader.box.run import Ending, Limits
 from grader.errors import GraderFault, SandboxUnavailable
 from grader.sandbox import handles
-from grader.sandbox.gpu import there_is_a_gpu
 from grader.sandbox.gpu.box import DeviceBox, GpuWorker, Pool, environment, find_meter
 from tests.sandbox import ordinary_user
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
@@ -200,16 +197,6 @@ def test_a_box_without_a_meter_says_nothing_of_device_memory() -> None:
     """On the CPU there is none to measure; without a driver nobody can say."""
     assert find_meter("cpu")(os.getpid()) is None
     assert find_meter("cuda")(os.getpid()) is None
-
-
-@pytest.mark.skipif(there_is_a_gpu(), reason="there is a GPU here, which would be measured for minutes")
-def test_the_benchmark_says_in_one_line_that_there_is_no_gpu(capsys: pytest.CaptureFixture[str]) -> None:
-    """With an exit code of its own, so that a script can tell it from a failure."""
-    with pytest.raises(typer.Exit) as ended:
-        gpu()
-
-    assert ended.value.exit_code == NO_GPU
-    assert capsys.readouterr().out == "no GPU that torch can use here, so nothing was measured\n"
 
 
 def main() -> None:

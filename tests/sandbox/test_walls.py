@@ -225,7 +225,7 @@ def test_landlock_keeps_signals_inside() -> None:
         ("lambda: [os.dup(0) for _ in range(200)]", "OSError"),
     ],
 )
-def test_limits_bite(attempt: str, refusal: object) -> None:
+def test_limits_hold(attempt: str, refusal: object) -> None:
     """Memory over the budget, writing to files (SIGXFSZ) and hoarding descriptors fail behind the limits."""
     without, behind = _behind("limited", attempt)
     assert (without, behind in (refusal, "OSError")) == ("done", True)

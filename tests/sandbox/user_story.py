@@ -1,6 +1,6 @@
 """What the sandbox is worth where this runs; a program, started by test_elsewhere, that prints JSON.
 
-Usage: `user_story.py [WORD…]`: `brief` leaves the attacks out, `one-wall` accepts tier C.
+Usage: `user_story.py [one-wall]`, which accepts tier C.
 """
 
 from __future__ import annotations
@@ -19,17 +19,11 @@ from grader.errors import GraderFault
 from grader.sandbox.choice import choose_box
 from grader.sandbox.memory import CHILD_RANK
 from grader.sandbox.runner import Sandbox
-from tests.sandbox.arena_corpus import FOLDER, read
 from tests.sandbox.errand import HONEST, LIMITS, plan, verdict
-
-_ATTACKS = (
-    *("fork_bomb", "kill_everybody", "read_passwd", "call_home", "memory_hog", "forged_zeros", "signal_by_owned_pipe"),
-    *("trace_the_zygote", "infinite_loop", "segfault"),
-)
 
 
 def main() -> None:
-    """Run an honest submission, and some attacks, each followed by an honest submission again."""
+    """Run an honest submission, and tell of the box around it."""
     sandbox = choose_box(allow_plain=False, allow_one_wall="one-wall" in sys.argv)
     assert isinstance(sandbox, Sandbox)
     with sandbox:
@@ -40,10 +34,6 @@ def main() -> None:
             "honest": verdict(sandbox.run(plan(), HONEST, LIMITS)),
             "ranks": ranks(sandbox),
         }
-        for name in () if "brief" in sys.argv else _ATTACKS:
-            attack = read(next(FOLDER.rglob(f"{name}.py")))
-            story[name] = verdict(sandbox.run(plan(), attack.source, attack.limits))
-            story[f"after {name}"] = verdict(sandbox.run(plan(), HONEST, LIMITS))
         if os.getuid() != 0:  # nobody counts root's processes
             story |= _without_room(sandbox)
     print(json.dumps(story))

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cache, lru_cache
+from functools import cache
 from inspect import Parameter
-from types import FunctionType, MethodType
+from types import FunctionType
 from typing import Any
 
 from torch import Tensor
@@ -177,26 +177,10 @@ def call_with(
 
 def _parameters(function: Callable[..., Any]) -> tuple[Parameter, ...] | None:
     """Return the parameters of whatever can be called, None where it has no signature, as some builtins."""
-    inner = getattr(function, "__wrapped__", None)
     try:
-        if type(inner) is MethodType and type(inner.__func__) is FunctionType:
-            return _signature(inner.__func__, bound=True)
-        if type(function) is type or (type(function) is FunctionType and inner is None):
-            return _signature(function)
         return tuple(inspect.signature(function).parameters.values())
     except (TypeError, ValueError):
         return None
-
-
-@lru_cache(maxsize=64)
-def _signature(function: Any, *, bound: bool = False) -> tuple[Parameter, ...]:
-    """Return the parameters of a function, a class or a method: a plan calls the same few again and again."""
-    return tuple(inspect.signature(function.__get__(object()) if bound else function).parameters.values())
-
-
-def forget() -> None:
-    """Forget the functions and classes that were looked at, which are kept alive with whatever they belong to."""
-    _signature.cache_clear()
 
 
 def _in_place_of_self(function: Callable[..., Any], order: tuple[str, ...]) -> str:

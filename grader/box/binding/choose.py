@@ -18,10 +18,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, reduce
-from itertools import islice, product
+from functools import lru_cache
+from itertools import chain, islice, product
 from math import prod
-from operator import and_
 from typing import NamedTuple
 
 from torch import Tensor, nn
@@ -34,7 +33,6 @@ from grader.box.binding.layouts import (
     Piece,
     bias_blocks,
     everywhere,
-    groups_of,
     layouts_of,
     whole,
 )
@@ -65,7 +63,7 @@ class Named:
         parameters: all that the part has, by their paths.
         layouts: of each weight with a name, the usual one first.
         refused: why the others have none.
-        decide: whether names and shapes leave no choice at all.
+        decide: whether every weight has a name, and a shape with one layout.
     """
 
     def __init__(self, parameters: Sequence[Parameter], specs: Sequence[ContractWeight]) -> None:
@@ -83,7 +81,7 @@ class Named:
                 self.layouts[spec.name] = self._layouts(spec)
             except Refused as error:
                 self.refused[spec.name] = error
-        self.decide = not self.refused and all(self._is_clear(spec) for spec in specs)
+        self.decide = not self.refused and all(len(layouts) == 1 for layouts in self.layouts.values())
 
     def _layouts(self, spec: ContractWeight) -> list[Layout]:
         """Return the layouts of a weight in the parameters that its name leads to, the usual one first.
@@ -91,13 +89,11 @@ class Named:
         Raises:
             Refused: it is not there, is there more than once, or has a shape that fits no layout.
         """
-        if spec.holding is Holding.EXACT:
-            return [self._exact(spec)]
-        if spec.holding is Holding.TABLE:
-            return [self._table(spec)]
+        if spec.holding is not Holding.PROJECTION:
+            return [self._whole(spec)]
         misfit: Refused | None = None
         for members, parameters in self._places(spec):
-            layouts = list(layouts_of(spec, members, parameters, groups_of(members, [*self._specs.values()])))
+            layouts = list(layouts_of(spec, members, parameters, [*self._specs.values()]))
             if layouts:
                 own, *others = sorted(layouts, key=lambda layout: (layout.rarity, not layout.is_exact))
                 return [own.doubted(-own.rarity), *(other.doubted(1.0) for other in others)]
@@ -111,56 +107,36 @@ class Named:
     def _places(self, spec: ContractWeight) -> Iterator[tuple[Sequence[ContractWeight], Sequence[Parameter]]]:
         """Yield the parameters that are called like a projection, or else like a fused one, with all that they hold."""
         own = False
-        for name in self._present("weight", names.weight_names(spec.name)):
-            if parameters := self._called(name, "weight", (1, 2, 3) if spec.shape[1] == 1 else (2, 3)):
-                own = True
-                yield [spec], parameters
+        for parameters in self._called("weight", names.weight_names(spec.name), _axes_of(spec)):
+            own = True
+            yield [spec], parameters
         for members, parameters in () if own else self._fused(spec, "weight"):
-            if len(parameters) == len(members) and names.is_item(
-                parameters[0].path
-            ):  # a list with one for each of them
+            one_each = len(parameters) == len(members) and names.is_item(parameters[0].path)
+            if one_each:
                 yield [spec], [parameters[members.index(spec)]]
             else:
                 yield members, parameters
             return
 
-    def _exact(self, spec: ContractWeight) -> Layout:
-        for name in names.exact_names(spec.name):
-            if paths := [path for path in self.parameters if f".{path}".endswith(f".{name}")]:
-                return self._whole(spec, [self.parameters[name]] if name in paths else self._distinct(paths))
-        return self._whole(spec, [])
-
-    def _table(self, spec: ContractWeight) -> Layout:
-        for axes in ((2,), (1, 3)):  # one with other axes is no such table, but the one that is meant
-            for name in self._present("weight", names.weight_names(spec.name)):
-                if parameters := self._called(name, "weight", axes):
-                    return self._whole(spec, parameters)
-        return self._whole(spec, [])
-
-    def _whole(self, spec: ContractWeight, parameters: Sequence[Parameter]) -> Layout:
-        if not parameters:
+    def _whole(self, spec: ContractWeight) -> Layout:
+        """Return the layout of a weight that is kept as it comes."""
+        if spec.holding is Holding.TABLE:
+            called = (self._called("weight", names.weight_names(spec.name), axes) for axes in ((2,), (1, 3)))
+            found = next(chain.from_iterable(called), [])  # one with other axes is no such table, but it is meant
+        else:
+            known = names.exact_names(spec.name)
+            ends = ([path for path in self.parameters if f".{path}".endswith(f".{name}")] for name in known)
+            paths = next(filter(None, ends), [])
+            found = self._distinct([path for path in paths if path in known] or paths)
+        if not found:
             raise Refused(f"`{spec.name}`, of shape {spec.shape}, was not found", [spec.name], self._name_it(spec))
-        parameter, *others = parameters
-        if others:
-            paths = ", ".join(p.path for p in parameters)
-            raise Refused(f"`{spec.name}`, of shape {spec.shape}, exists more than once: {paths}.")
+        if len(found) > 1:
+            paths = [parameter.path for parameter in found]
+            raise Refused(f"`{spec.name}`, of shape {spec.shape}, exists more than once: {', '.join(paths)}.")
+        (parameter,) = found
         if parameter.shape != spec.shape:
             raise Refused(f"`{spec.name}` must have shape {spec.shape} here; `{parameter.path}` has {parameter.shape}")
         return whole(spec, parameter)
-
-    def _is_clear(self, spec: ContractWeight) -> bool:
-        """Return whether the shapes of what was found under a name leave no other layout."""
-        layout = self.layouts[spec.name][0]
-        parameters = [self.parameters[path] for path in layout.paths]
-        if spec.holding is not Holding.PROJECTION:
-            return True
-        if layout.members or len(parameters) > spec.heads:  # columns of a weight that has no heads may as well be rows
-            return False
-        return all(
-            (p.owner == "linear" and not spec.either)
-            or (len(set(p.shape)) == len(p.shape) and (layout.is_exact or self.note(spec, layout) != ""))
-            for p in parameters
-        )
 
     def note(self, spec: ContractWeight, layout: Layout) -> str:
         """Return what a student is told of the layout of a weight that was found by its name."""
@@ -181,10 +157,10 @@ class Named:
         beside = self.beside(layout)[: 1 if layout.is_added else None]
         if beside and (layout.is_added or len(beside) == len(layout.paths)):
             return layout.bias_pieces(beside)
-        own = [(name, (1, 2, 3)) for name in self._present("bias", names.bias_names(spec.name))]
-        shared = [(name, (1,)) for name in self._present("bias", names.weight_names(spec.name))]
-        for name, axes in (*own, *shared):
-            if biases := [p for p in self._called(name, "bias", axes) if p.path != layout.paths[0]]:
+        own = self._called("bias", names.bias_names(spec.name), (1, 2, 3))
+        shared = self._called("bias", names.weight_names(spec.name), (1,))
+        for called in chain(own, shared):
+            if biases := [p for p in called if p.path != layout.paths[0]]:
                 return bias_blocks(spec.shape[1], biases)
         for members, (bias, *_) in self._fused(spec, "bias"):
             start = sum(member.shape[1] for member in members[: members.index(spec)])
@@ -196,20 +172,22 @@ class Named:
         paths = (names.bias_beside(path) for path in layout.paths)
         return [self.parameters[path] for path in paths if path in self.parameters]
 
-    def _called(self, name: str, leaf: str, axes: tuple[int, ...]) -> list[Parameter]:
-        """Return the parameters under `name` with so many `axes`: one, or one per head in order.
+    def _called(self, leaf: str, known: tuple[str, ...], axes: tuple[int, ...]) -> Iterator[list[Parameter]]:
+        """Yield what is called by each of the `known` names and has so many `axes`: one, or one per head in order.
 
         Raises:
             Refused: there are several for one head, or that are none of a head.
         """
-        paths = [path for path in self._paths[leaf].get(name, ()) if len(self.parameters[path].shape) in axes]
-        if len(paths) < 2:
-            return [self.parameters[path] for path in paths]
-        paths = [path for path in paths if f"{path}.".startswith(f"{name}.")] or paths  # not inside another part
-        parameters = self._distinct(paths) if _clash(paths) else [self.parameters[path] for path in paths]
-        if _clash(p.path for p in parameters):
-            raise Refused(f"`{name}` exists more than once: {', '.join(p.path for p in parameters)}; keep only one")
-        return sorted(parameters, key=_head)
+        for name in self._present(leaf, known):
+            paths = [path for path in self._paths[leaf][name] if len(self.parameters[path].shape) in axes]
+            if _clash(paths):
+                paths = [path for path in paths if f"{path}.".startswith(f"{name}.")] or paths  # not in another part
+            if _clash(paths):
+                paths = [parameter.path for parameter in self._distinct(paths)]
+            if _clash(paths):
+                raise Refused(f"`{name}` exists more than once: {', '.join(paths)}; keep only one")
+            if paths:
+                yield sorted((self.parameters[path] for path in paths), key=_head)
 
     def _distinct(self, paths: Iterable[str]) -> list[Parameter]:
         """Return each parameter once: it may be registered in two places."""
@@ -242,6 +220,11 @@ class Named:
         return f" {there} `{spec.name}`, or one of {others}." if others else f" {there} `{spec.name}`, exactly."
 
 
+def _axes_of(spec: ContractWeight) -> tuple[int, ...]:
+    """Return how many axes a parameter for a projection may have."""
+    return (1, 2, 3) if spec.shape[1] == 1 else (2, 3)
+
+
 def _head(parameter: Parameter) -> int:
     return names.head_number(parameter.path) or 0
 
@@ -262,7 +245,7 @@ def _misfit(spec: ContractWeight, members: Sequence[ContractWeight], parameters:
     if rest:
         return Refused(f"`{spec.name}` has {size_out} columns, which cannot be split equally over {count} parts")
     block = spec._replace(shape=(size_in, width))
-    wrong = next((p for p in parameters if not any(layouts_of(block, [block], [p], spec.heads))), parameters[0])
+    wrong = next((p for p in parameters if not any(layouts_of(block, [block], [p], [block]))), parameters[0])
     return Refused(
         f"`{spec.name}` maps {size_in} features to {width} here, so it must be an nn.Linear({size_in}, {width}) "
         f"or an nn.Parameter of shape ({size_in}, {width}); `{wrong.path}` has shape {wrong.shape}"
@@ -411,58 +394,35 @@ def _biasless(spec: ContractWeight, path: str) -> str:
     return f"`{spec.full_name}` must have a bias {what}"
 
 
-class _Level:
-    """The layouts of one weight, the usual ones first, and which of them fit to a layout of another weight.
-
-    Sets of layouts are numbers, a bit for each: an answer may have hundreds of thousands of pairs to be looked at.
-    """
-
-    def __init__(self, layouts: Sequence[Layout]) -> None:
-        self.layouts = sorted(layouts, key=lambda layout: layout.rarity)
-        self.all = (1 << len(layouts)) - 1
-        self._by_paths: defaultdict[tuple[str, ...], int] = defaultdict(int)
-        self._by_part: defaultdict[tuple[object, ...], int] = defaultdict(int)
-        for number, layout in enumerate(self.layouts):
-            self._by_paths[layout.paths] |= 1 << number
-            if layout.members:
-                self._by_part[layout.members, layout.kind, layout.paths, layout.part] |= 1 << number
-
-    def fitting(self, other: Layout) -> int:
-        """Return the layouts that may lie beside `other`: at other paths, or as another part of the same place."""
-        fitting = 0
-        for paths, there in self._by_paths.items():
-            if not set(paths).intersection(other.paths):
-                fitting |= there
-        for part in range(len(other.members)):
-            if part != other.part:
-                fitting |= self._by_part[other.members, other.kind, other.paths, part]
-        return fitting
-
-
 def assignments(layouts: Mapping[str, list[Layout]]) -> Iterator[Assignment]:
     """Yield every way to give each weight a place of its own, and to leave no part of a fused place empty."""
     order = sorted(layouts, key=lambda name: len(layouts[name]))
-    levels = [_Level(layouts[name]) for name in order]
-    fitting = cache(lambda layout, depth: levels[depth].fitting(layout))
+    levels = [sorted(layouts[name], key=lambda layout: layout.rarity) for name in order]
     steps = 0
 
     def extend(chosen: tuple[Layout, ...]) -> Iterator[Assignment]:
         nonlocal steps
         steps += 1
-        depth = len(chosen)
-        if depth == len(order):
-            used = Counter((layout.paths, len(layout.members)) for layout in chosen if layout.members)
-            if all(count == parts for (_, parts), count in used.items()):
-                found = dict(zip(order, chosen, strict=True))
-                yield {name: found[name] for name in layouts}
+        if len(chosen) < len(order):
+            for layout in levels[len(chosen)]:
+                if steps >= _STEPS:
+                    return
+                if all(_fit(layout, other) for other in chosen):
+                    yield from extend((*chosen, layout))
             return
-        free = reduce(and_, (fitting(layout, depth) for layout in chosen), levels[depth].all)
-        while free and steps < _STEPS:
-            lowest = free & -free
-            free ^= lowest
-            yield from extend((*chosen, levels[depth].layouts[lowest.bit_length() - 1]))
+        used = Counter((layout.paths, len(layout.members)) for layout in chosen if layout.members)
+        if all(count == parts for (_, parts), count in used.items()):
+            found = dict(zip(order, chosen, strict=True))
+            yield {name: found[name] for name in layouts}
 
     return extend(())
+
+
+def _fit(one: Layout, other: Layout) -> bool:
+    """Return whether two weights may lie so: at different paths, or as different parts of the same place."""
+    if one.paths == other.paths:
+        return one.part != other.part and (one.members, one.kind) == (other.members, other.kind)
+    return not any(path in other.paths for path in one.paths)
 
 
 def _cost(assignment: Assignment, ranks: Mapping[str, int]) -> float:
@@ -485,7 +445,17 @@ def choose(inventory: Inventory, weights: Sequence[Weight], pick: Pick) -> Chose
     described = fitting(pick.places, {weight.name for weight in weights})
     asked = [way for way, own in zip(ways, lines, strict=True) if own and set(own) <= set(described)]
     wanted: Wanted = frozenset((name, key) for name, _, key in (line.partition("=") for line in described))
-    together = list(islice(_together(inventory, members, asked or ways, wanted), MOST_CHOICES))
+    together: list[tuple[Mapping[str, str], tuple[_Filled, ...]]] = []
+    refusal: Ungradable | None = None
+    for way in asked or ways:
+        try:
+            lists = [_fill(inventory.below(way[scope]), way[scope], held, wanted) for scope, held in members.items()]
+        except Ungradable as error:
+            refusal = refusal or error
+            continue
+        together += islice(((way, filled) for filled in product(*lists)), MOST_CHOICES - len(together))
+    if refusal is not None and not together:
+        raise refusal
     if pick.nth >= len(together):
         raise Ungradable(f"there is no assignment {pick.nth} of your weights, only {len(together)}")
     way, filled = together[pick.nth]
@@ -520,42 +490,12 @@ class _Filled(NamedTuple):
     assignment: Assignment | None
 
 
-def _together(
-    inventory: Inventory, parts: Mapping[str, Members], ways: Sequence[Mapping[str, str]], wanted: Wanted
-) -> Iterator[tuple[Mapping[str, str], tuple[_Filled, ...]]]:
-    """Yield every way to take modules for parts, with every assignment in each of these.
-
-    Raises:
-        Ungradable: there is none.
-    """
-    refusal: Ungradable | None = None
-    none = True
-    for way in ways:
-        try:
-            lists = [_fill(inventory.below(way[scope]), way[scope], held, wanted) for scope, held in parts.items()]
-        except Ungradable as error:
-            refusal = refusal or error
-            continue
-        for filled in product(*lists):
-            none = False
-            yield way, filled
-    if none and refusal is not None:
-        raise refusal
-
-
 def _fill(inventory: Inventory, path: str, members: Members, wanted: Wanted) -> list[_Filled]:
-    part = _part(inventory.without_numbers(), tuple(_spec(name, weight) for name, weight in members.items()))
+    part = _part(inventory.without_numbers(), members)
     try:
         return [_Filled(part, path, assignment) for assignment in part.assignments(wanted)]
     except Refused as error:
         raise Ungradable(_instead(error, inventory)) from None
-
-
-def _spec(full_name: str, weight: Weight) -> ContractWeight:
-    return ContractWeight(
-        weight.name, full_name, tuple(weight.matrix.shape), weight.bias is not None, weight.heads, weight.holding,
-        weight.either, weight.ordered, weight.biased_by,
-    )  # fmt: skip
 
 
 def _instead(error: Refused, inventory: Inventory) -> str:

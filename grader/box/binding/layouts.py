@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from itertools import combinations, pairwise, permutations
 from math import prod
 from typing import NamedTuple
@@ -29,7 +29,7 @@ from torch import Tensor
 from grader.box.binding.names import without_heads
 from grader.box.plan import Holding
 
-_OUTPUTS = "ovdhHprg"
+_OUTPUTS, _INPUTS = "ovdhHprg", ("i", "w", "s")
 
 
 class ContractWeight(NamedTuple):
@@ -67,21 +67,19 @@ class Parameter(NamedTuple):
         """Whether it is kept as torch's layers keep it, (out, in)."""
         return self.owner in ("linear", "conv")
 
-    def shapes(self, axes: int) -> tuple[tuple[int, ...], ...]:
-        """Return its shapes with `axes` axes: as it is, without axes of length one, or with neighbours joined."""
-        return _shapes(self.shape, axes, self.owner == "conv", self.joins)
-
 
 @lru_cache(maxsize=4096)
-def _shapes(shape: tuple[int, ...], axes: int, is_conv: bool, joins: bool) -> tuple[tuple[int, ...], ...]:
+def shapes_of(parameter: Parameter, axes: int) -> tuple[tuple[int, ...], ...]:
+    """Return its shapes with `axes` axes: as it is, without axes of length one, or with neighbours joined."""
+    shape = parameter.shape
     alike = [shape] if len(shape) == axes else []
     ones = [i for i, size in enumerate(shape) if size == 1]
     spare = len(shape) - axes
     if 0 < spare <= len(ones):  # the axes of length one that a convolution or a batch add
         for gone in (ones[-spare:], ones[:spare]):
-            if not is_conv or gone[0] >= axes:
+            if parameter.owner != "conv" or gone[0] >= axes:
                 alike.append(tuple(size for i, size in enumerate(shape) if i not in gone))
-    if spare > 0 and axes > 1 and joins:  # a vector is not made of a matrix
+    if spare > 0 and axes > 1 and parameter.joins:  # a vector is not made of a matrix
         for inner in combinations(range(1, len(shape)), axes - 1):
             alike.append(tuple(prod(shape[start:stop]) for start, stop in pairwise((0, *inner, len(shape)))))
     return tuple(alike)
@@ -89,21 +87,18 @@ def _shapes(shape: tuple[int, ...], axes: int, is_conv: bool, joins: bool) -> tu
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Columns `start` to `stop` of a canonical tensor, or its rows `above` to `below`, as a view of one parameter."""
+    """Some columns of a canonical tensor, all its rows or some, as a view of one parameter."""
 
     path: str
     view: Callable[[Tensor], Tensor]
-    start: int
-    stop: int
+    columns: slice
+    rows: slice | None = None
     note: str = ""
-    above: int = 0
-    below: int | None = None
 
     def of(self, canonical: Tensor) -> Tensor:
         """Return the part of a canonical tensor that this is."""
-        whole = self.start == 0 and self.stop == canonical.shape[-1]
-        columns = canonical if whole else canonical[..., self.start : self.stop]
-        return columns if self.below is None else columns[self.above : self.below]
+        columns = canonical[..., self.columns]
+        return columns if self.rows is None else columns[self.rows]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -137,15 +132,17 @@ class Layout:
     @property
     def key(self) -> str:
         """Return it in words that mean the same in constructions of other sizes."""
-        path = self.paths[0] if len(self.paths) == 1 else without_heads(self.paths[0])
-        return f"{path}|{self.kind}|{'>'.join(self.members)}|{self.part}"
+        return self._key(self.kind, by_head=len(self.paths) > 1)
 
     @property
     def keys_by_heads(self) -> tuple[str, ...]:
         """Return the keys that the same layout has where there are several heads, each with a matrix of its own."""
         kinds = (f"heads {self.kind}", *(("stackh",) if self.kind == "stack0" else ()))
-        path = without_heads(self.paths[0])
-        return tuple(f"{path}|{kind}|{'>'.join(self.members)}|{self.part}" for kind in kinds)
+        return tuple(self._key(kind, by_head=True) for kind in kinds)
+
+    def _key(self, kind: str, *, by_head: bool) -> str:
+        path = without_heads(self.paths[0]) if by_head else self.paths[0]
+        return f"{path}|{kind}|{'>'.join(self.members)}|{self.part}"
 
     @property
     def is_added(self) -> bool:
@@ -185,19 +182,22 @@ class Layout:
         heads = self.sizes["h"] if "h" in axes.lower() else len(paths)
         shape = tuple(self.sizes[axis] for axis in axes)
         is_cut = any(axis in "hH" or axis in self.own for axis in axes)
-        turned = len(axes) > 1 and axes[-1] in "iws"  # (out, in) after what is shared was taken out
+        turned = len(axes) > 1 and axes[-1] in _INPUTS  # (out, in) after what is shared was taken out
+        block = self.columns // heads
         pieces = []
         for head in range(heads):
             index = [head if axis in "hH" else self.own.get(axis, slice(None)) for axis in axes] if is_cut else []
             view = partial(_view, shape=shape, index=tuple(index), turned=turned)
             path, told = paths[head % len(paths)], note.replace("{head}", str(head))
             if "w" in axes:
-                rows = self.sizes["w"]
-                pieces.append(Piece(path, view, 0, self.columns, told, head * rows, (head + 1) * rows))
+                pieces.append(Piece(path, view, slice(None), _block(head, self.sizes["w"]), told))
             else:
-                width = self.columns // heads
-                pieces.append(Piece(path, view, head * width, (head + 1) * width, told))
+                pieces.append(Piece(path, view, _block(head, block), None, told))
         return tuple(pieces)
+
+
+def _block(number: int, size: int) -> slice:
+    return slice(number * size, (number + 1) * size)
 
 
 def _view(parameter: Tensor, *, shape: tuple[int, ...], index: tuple[int | slice, ...], turned: bool) -> Tensor:
@@ -211,104 +211,93 @@ def bias_blocks(columns: int, biases: Sequence[Parameter], start: int | None = N
     width = columns // len(biases)
     index = () if start is None else (slice(start, start + columns),)
     return tuple(
-        Piece(bias.path, partial(_view, shape=(-1,), index=index, turned=False), number * width, (number + 1) * width)
+        Piece(bias.path, partial(_view, shape=(-1,), index=index, turned=False), _block(number, width))
         for number, bias in enumerate(biases)
     )
 
 
 class _Form(NamedTuple):
-    """A kind of layout: the axes of the parameters, of which owners, and how unusual that is.
+    """A kind of layout: the axes of the parameters, and how unusual that is.
 
-    `unless` names forms that show the same of the same parameter.
+    `unless` names forms that show the same of the same parameter; `owners` are the only ones that have it, if given.
     """
 
     kind: str
     axes: tuple[str, ...]
     rarity: float
     note: str = ""
-    owners: tuple[str, ...] = ("linear", "conv", "table", "plain")
     unless: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
 
-    @property
-    def letters(self) -> frozenset[str]:
-        """All axes."""
-        return _letters(self.axes)
-
-
-@cache
-def _letters(axes: tuple[str, ...]) -> frozenset[str]:
-    return frozenset("".join(axes))
+    def is_of(self, owner: str) -> bool:
+        """Return whether a parameter of that owner may have it: layers keep their inputs last."""
+        return owner in self.owners if self.owners else self.axes[-1] in _INPUTS or owner in ("plain", "table")
 
 
-_PLAIN = ("plain", "table")
 _PART = "part {part} of {count}"
 _IN_EACH = "part {part} of {count} in each head"
 _ALONE = (
     _Form("T", ("o", "i"), 0.0),
-    _Form("N", ("i", "o"), 0.0, "", _PLAIN),
-    _Form("column", ("iv",), 0.1, "", _PLAIN, unless=("T", "N")),
-    _Form("hid", ("H", "i", "d"), 0.0, "head {head}", _PLAIN),
+    _Form("N", ("i", "o"), 0.0),
+    _Form("column", ("iv",), 0.1, unless=("T", "N")),
+    _Form("hid", ("H", "i", "d"), 0.0, "head {head}"),
 )
-_OTHER_WAY_ROUND = _Form("flip", ("i", "o"), 0.2, "the other way round", ("linear", "conv"))
+_OTHER_WAY_ROUND = _Form("flip", ("i", "o"), 0.2, "the other way round", owners=("linear", "conv"))
 _ALONE_BY_HEAD = (
     _Form("T", ("d", "i"), 0.0),
-    _Form("N", ("i", "d"), 0.0, "", _PLAIN),
-    _Form("column", ("iv",), 0.1, "", _PLAIN, unless=("T", "N")),
+    _Form("N", ("i", "d"), 0.0),
+    _Form("column", ("iv",), 0.1, unless=("T", "N")),
     _Form("rows T", ("o", "w"), 0.0, "head {head}"),
-    _Form("rows N", ("w", "o"), 0.0, "head {head}", _PLAIN),
+    _Form("rows N", ("w", "o"), 0.0, "head {head}"),
 )
+# Parts lie inside of heads in GPT-NeoX and BLOOM, of groups of heads in Falcon and Megatron; others put heads last.
+_IN_HEADS = ((0.3, "hg"), (0.4, "dph"), (0.5, "pdh"), (0.6, "hdp"), (0.7, "dhp"))
 _SHARED = (
     _Form("phd0", ("r", "i"), 0.2, _PART),
-    _Form("phd1", ("i", "r"), 0.2, _PART, _PLAIN),
+    _Form("phd1", ("i", "r"), 0.2, _PART),
     _Form("inputs0", ("o", "s"), 0.5, _PART),
-    _Form("inputs1", ("s", "o"), 0.5, _PART, _PLAIN),
-    # Parts lie inside of heads in GPT-NeoX and BLOOM, of groups of heads in Falcon and Megatron; others put heads last.
-    _Form("hpd0", ("hg", "i"), 0.3, _IN_EACH),
-    _Form("dph0", ("dph", "i"), 0.4, _IN_EACH),
-    _Form("pdh0", ("pdh", "i"), 0.5, _IN_EACH),
-    _Form("hdp0", ("hdp", "i"), 0.6, _IN_EACH),
-    _Form("dhp0", ("dhp", "i"), 0.7, _IN_EACH),
-    _Form("hpd1", ("i", "hg"), 0.3, _IN_EACH, _PLAIN),
-    _Form("dph1", ("i", "dph"), 0.4, _IN_EACH, _PLAIN),
-    _Form("pdh1", ("i", "pdh"), 0.5, _IN_EACH, _PLAIN),
-    _Form("hdp1", ("i", "hdp"), 0.6, _IN_EACH, _PLAIN),
-    _Form("dhp1", ("i", "dhp"), 0.7, _IN_EACH, _PLAIN),
-    _Form("stack0", ("p", "i", "o"), 0.2, _PART, _PLAIN),
-    _Form("stackh", ("p", "H", "i", "d"), 0.2, _PART, _PLAIN),
-    _Form("heads phd1", ("H", "i", "g"), 0.2, _PART, _PLAIN),
-    _Form("heads dph1", ("H", "i", "dp"), 0.4, _IN_EACH, _PLAIN),
-    _Form("heads stack0", ("H", "p", "i", "d"), 0.2, _PART, _PLAIN),
+    _Form("inputs1", ("s", "o"), 0.5, _PART),
+    *(_Form(f"{outputs}0", (outputs, "i"), rarity, _IN_EACH) for rarity, outputs in _IN_HEADS),
+    *(_Form(f"{outputs}1", ("i", outputs), rarity, _IN_EACH) for rarity, outputs in _IN_HEADS),
+    _Form("stack0", ("p", "i", "o"), 0.2, _PART),
+    _Form("stackh", ("p", "H", "i", "d"), 0.2, _PART),
+    _Form("heads phd1", ("H", "i", "g"), 0.2, _PART),
+    _Form("heads dph1", ("H", "i", "dp"), 0.4, _IN_EACH),
+    _Form("heads stack0", ("H", "p", "i", "d"), 0.2, _PART),
 )
 _SHARED_BY_HEAD = (
     _Form("heads phd0", ("g", "i"), 0.2, _PART),
-    _Form("heads phd1", ("i", "g"), 0.2, _PART, _PLAIN),
+    _Form("heads phd1", ("i", "g"), 0.2, _PART),
     _Form("heads dph0", ("dp", "i"), 0.4, _IN_EACH),
-    _Form("heads dph1", ("i", "dp"), 0.4, _IN_EACH, _PLAIN),
-    _Form("heads stack0", ("p", "i", "d"), 0.2, _PART, _PLAIN),
+    _Form("heads dph1", ("i", "dp"), 0.4, _IN_EACH),
+    _Form("heads stack0", ("p", "i", "d"), 0.2, _PART),
 )
 
 
 def layouts_of(
-    spec: ContractWeight, members: Sequence[ContractWeight], parameters: Sequence[Parameter], heads: int
+    spec: ContractWeight,
+    members: Sequence[ContractWeight],
+    parameters: Sequence[Parameter],
+    specs: Sequence[ContractWeight],
 ) -> Iterator[Layout]:
     """Yield each way in which all of `members` lie in a parameter, or in one for each head, for the weight `spec`.
 
     Args:
         members: the weights that share the parameters, in their order; `spec` alone where it shares them with none.
-        heads: how many heads one parameter has; of several, each has one.
+        specs: all weights of this part of the module, which say how many heads one parameter has.
     """
     if sum(prod(p.shape) for p in parameters) != sum(prod(member.shape) for member in members):
         return
     by_head, shared, part = len(parameters) > 1, len(members) > 1, members.index(spec)
     forms = (_SHARED_BY_HEAD if by_head else _SHARED) if shared else _ALONE_BY_HEAD if by_head else _ALONE
-    sizes, own = _extents(spec, members, len(parameters) if by_head else heads, by_head=by_head)
+    heads = len(parameters) if by_head else groups_of(members, specs)
+    sizes, own = _extents(spec, members, heads, by_head=by_head)
     kinds: set[str] = set()
     for form in (*forms, _OTHER_WAY_ROUND) if spec.either else forms:
-        letters = form.letters
-        if parameters[0].owner not in form.owners or not sizes.keys() >= letters or not kinds.isdisjoint(form.unless):
+        if not sizes.keys() >= set("".join(form.axes)) or not kinds.isdisjoint(form.unless):
             continue
         shape = tuple(prod(sizes[letter] for letter in axis) for axis in form.axes)
-        if not all(p.owner in form.owners and shape in p.shapes(len(shape)) for p in parameters):
+        if not all(form.is_of(p.owner) and shape in shapes_of(p, len(shape)) for p in parameters):
             continue
         kinds.add(form.kind)
         in_doubt = form.kind == "T" and shape[0] == shape[1] and not parameters[0].is_layer
@@ -370,27 +359,27 @@ def everywhere(
 ) -> Iterator[Layout]:
     """Yield every layout of a weight in any of these parameters, alone or together with others of `specs`."""
     if spec.holding is Holding.TABLE:
-        fitting = (p for p in parameters if not p.is_layer and spec.shape in p.shapes(2))
+        fitting = (p for p in parameters if not p.is_layer and spec.shape in shapes_of(p, 2))
         yield from (whole(spec, p, 0.2 * (p.owner != "table")) for p in fitting)
     if spec.holding is not Holding.PROJECTION:
         return
-    matrices = [p for p in parameters if p.owner != "table"]
-    projections = [one for one in specs if one.holding is Holding.PROJECTION]
-    heads = max(one.heads for one in specs)
+    for members, those, doubt in _places(spec, specs, [p for p in parameters if p.owner != "table"]):
+        for layout in layouts_of(spec, members, those, specs):
+            if layout.members or len(those) == 1 or layout.is_added or spec.heads > 1:
+                yield layout.doubted(doubt)
+
+
+def _places(
+    spec: ContractWeight, specs: Sequence[ContractWeight], matrices: Sequence[Parameter]
+) -> Iterator[tuple[Sequence[ContractWeight], Sequence[Parameter], float]]:
+    """Yield which weights may lie in which parameters, in one or in one for each head, and how unusual that is."""
     lists: dict[str, list[Parameter]] = {}  # by the path without the number of a head
     for p in matrices:
         lists.setdefault(without_heads(p.path), []).append(p)
-        yield from layouts_of(spec, [spec], [p], spec.heads)
-    for group in lists.values():
-        if len(group) == heads > 1:
-            by_head = layouts_of(spec, [spec], group, heads)
-            yield from (layout for layout in by_head if layout.is_added or spec.heads > 1)
-    for members in _sharing(spec, projections):
-        groups = groups_of(members, specs)
-        one_each = [group for group in lists.values() if len(group) == groups > 1 and len(members) < 4]
-        unusual = 0.0 if sorted(members, key=projections.index) == list(members) else 1.0
-        for those in (*([p] for p in matrices), *one_each):
-            yield from (layout.doubted(unusual) for layout in layouts_of(spec, members, those, groups))
+    for members, doubt in _sharing(spec, [one for one in specs if one.holding is Holding.PROJECTION]):
+        heads = max(one.heads for one in specs) if len(members) == 1 else groups_of(members, specs)
+        one_each = [group for group in lists.values() if len(group) == heads > 1 and len(members) < 4]
+        yield from ((members, those, doubt) for those in (*([p] for p in matrices), *one_each))
 
 
 def groups_of(members: Sequence[ContractWeight], specs: Sequence[ContractWeight]) -> int:
@@ -398,10 +387,15 @@ def groups_of(members: Sequence[ContractWeight], specs: Sequence[ContractWeight]
     return max(spec.heads for spec in specs) if len(members) > 3 else min(member.heads for member in members)
 
 
-def _sharing(spec: ContractWeight, projections: Sequence[ContractWeight]) -> Iterator[Sequence[ContractWeight]]:
-    """Yield which weights may share a place with this one, in which order: the contract's, or any that there is."""
-    for count in (3, 2, 4):
-        for members in combinations(projections, count):
-            if spec in members:
-                fixed = count == 4 or any(member.ordered for member in members)
-                yield from [members] if fixed else permutations(members)
+def _sharing(
+    spec: ContractWeight, projections: Sequence[ContractWeight]
+) -> Iterator[tuple[Sequence[ContractWeight], float]]:
+    """Yield which weights may lie in one place with this one, and how unusual that is: alone first.
+
+    They lie in the contract's order, or in any that there is.
+    """
+    groups = (members for count in (1, 3, 2, 4) for members in combinations(projections, count) if spec in members)
+    for members in groups:
+        fixed = len(members) == 4 or any(member.ordered for member in members)
+        for ordered in [members] if fixed else permutations(members):
+            yield ordered, float(ordered != members)

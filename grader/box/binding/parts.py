@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import islice, product
+from math import prod
 from typing import TypeVar
 
 from torch import Tensor, nn
 
-from grader.box.binding.layouts import Parameter
+from grader.box.binding.layouts import ContractWeight, Parameter
 from grader.box.binding.names import exact_names
 from grader.box.plan import Holding, Weight
 from grader.errors import Ungradable
 
-Members = Mapping[str, Weight]  # under its full name; the weight has its name in the part
+Members = tuple[ContractWeight, ...]  # the weights of one part
 
 _MOST = 24  # assignments of parts, the most likely of them
 _SHORTEST = 3  # letters of an abbreviation, `enc` of `encoder`
@@ -28,10 +28,7 @@ _Held = TypeVar("_Held", Tensor, nn.Module)
 
 
 class Inventory:
-    """The parts and the parameters of a module, by their paths, in torch's order, found in one walk.
-
-    A plan builds a dozen modules, and six questions are asked of each. torch's own walks, one for each question, take
-    longer than all that is done with their answers.
+    """The parts and the parameters of a module, by their paths, in torch's order.
 
     Attributes:
         module: the module itself.
@@ -46,9 +43,13 @@ class Inventory:
 
     def __init__(self, module: nn.Module) -> None:
         self.module = module
-        self.parts: dict[str, nn.Module] = {}
-        self.parameters: dict[str, Tensor] = {}
-        self._walk(module, "")
+        self.parts = dict(_parts(module))
+        self.parameters: dict[str, Tensor] = {
+            f"{path}.{name}" if path else name: parameter
+            for path, part in self.parts.items()
+            for name, parameter in part._parameters.items()
+            if parameter is not None
+        }
         self.distinct = _each_once(self.parts)
         self.unique = _each_once(self.parameters)
         self.lazy = [path for path, parameter in self.unique.items() if nn.parameter.is_lazy(parameter)]
@@ -81,15 +82,13 @@ class Inventory:
             for (path, p), owner in zip(self.parameters.items(), owners, strict=True)
         )
 
-    def _walk(self, module: nn.Module, path: str) -> None:
-        self.parts[path] = module
-        prefix = f"{path}." if path else ""
-        for name, parameter in module._parameters.items():
-            if parameter is not None:
-                self.parameters[prefix + name] = parameter
-        for name, part in module._modules.items():
-            if part is not None:
-                self._walk(part, prefix + name)
+
+def _parts(module: nn.Module, path: str = "") -> Iterator[tuple[str, nn.Module]]:
+    """Yield a module and all below it, as torch's own walk does, which a submission may replace."""
+    yield path, module
+    for name, part in module._modules.items():
+        if part is not None:
+            yield from _parts(part, f"{path}.{name}" if path else name)
 
 
 def _each_once(held: dict[str, _Held]) -> dict[str, _Held]:
@@ -112,13 +111,16 @@ def by_part(inventory: Inventory, weights: Sequence[Weight]) -> Mapping[str, Mem
 
     Those of an LSTM or a norm that has its name are found from the whole module, which is called "".
     """
-    parts: dict[str, dict[str, Weight]] = {}
+    parts: dict[str, Members] = {}
     for weight in weights:
         scope, _, local = weight.name.rpartition(".")
-        if not scope or (weight.holding is Holding.EXACT and _is_owned(weight.name, inventory)):
-            parts.setdefault("", {})[weight.name] = weight
-        else:
-            parts.setdefault(scope, {})[weight.name] = replace(weight, name=local)
+        if weight.holding is Holding.EXACT and _is_owned(weight.name, inventory):
+            scope, local = "", weight.name
+        spec = ContractWeight(
+            local, weight.name, tuple(weight.matrix.shape), weight.bias is not None, weight.heads, weight.holding,
+            weight.either, weight.ordered, weight.biased_by,
+        )  # fmt: skip
+        parts[scope] = (*parts.get(scope, ()), spec)
     return parts
 
 
@@ -170,7 +172,7 @@ def _candidates(inventory: Inventory, members: Members, scope: str, taken: set[s
     Raises:
         Ungradable: there is none.
     """
-    exact = all(weight.holding is Holding.EXACT for weight in members.values())
+    exact = all(spec.holding is Holding.EXACT for spec in members)
     fits = _has_exactly if exact else _has_as_many
     untaken = ((path, part) for path, part in inventory.distinct.items() if path and path not in taken)
     fitting = [path for path, part in untaken if fits(part, members)]
@@ -182,17 +184,15 @@ def _candidates(inventory: Inventory, members: Members, scope: str, taken: set[s
 def _has_exactly(part: nn.Module, members: Members) -> bool:
     """Return whether a part itself holds the parameters of `members`, and no other."""
     own = {name: tuple(parameter.shape) for name, parameter in part.named_parameters(recurse=False)}
-    fitting = (
-        any(own.get(name) == tuple(weight.matrix.shape) for name in exact_names(weight.name))
-        for weight in members.values()
+    return len(own) == len(members) and all(
+        any(own.get(name) == spec.shape for name in exact_names(spec.name)) for spec in members
     )
-    return len(own) == len(members) and all(fitting)
 
 
 def _has_as_many(part: nn.Module, members: Members) -> bool:
     """Return whether a part holds as many numbers in its matrices as the projections of `members` have."""
     sizes = [p.numel() for name, p in part.named_parameters() if p.dim() > 1 and name.rpartition(".")[2] != "bias"]
-    return sum(sizes) == sum(weight.matrix.numel() for weight in members.values())
+    return sum(sizes) == sum(prod(spec.shape) for spec in members)
 
 
 def _cost(scopes: Sequence[str], paths: Sequence[str], order: Mapping[str, int]) -> tuple[int, int]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import logging
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -20,11 +19,7 @@ from grader.judge.inspection.names import LONGEST, Names, is_readable, tree_of, 
 from grader.judge.inspection.reach import reached
 from grader.judge.inspection.unusual import (
     MANY,
-    WORDS,
     Forbidden,
-    is_behind,
-    names_private,
-    replaces,
     runs_in_common,
     tables,
     unusual,
@@ -33,7 +28,6 @@ from grader.judge.report import Clue, Sight
 from grader.judge.text import clean
 
 LOG = logging.getLogger(__name__)
-_WORD = re.compile(r"[^\W\d]\w*")
 MOST = 20  # clues of a report
 _LONG = 3000  # characters; a copy of torch's attention is much longer
 _TOO_MANY = 10_000  # expressions; more takes too long beside everybody else's grades
@@ -83,20 +77,12 @@ def read(text: str, groups: tuple[str, ...], entries: tuple[str, ...]) -> tuple[
     """
     if len(text) > LONGEST:
         return (Clue(Sight.UNUSUAL, _UNREAD),)
-    forbidden = Forbidden.of(groups)
     clues = {Clue(Sight.UNUSUAL, what, line) for line, what in tables(text)}
-    if groups and _is_worth_it(text, forbidden):
-        clues |= _named(text, forbidden, entries)
+    if groups:
+        clues |= _named(text, Forbidden.of(groups), entries)
     if "attention" in groups and len(text) >= _LONG and runs_in_common(text) >= MANY:
         clues.add(Clue(Sight.UNUSUAL, _TORCHS))
     return tuple(sorted(clues, key=lambda clue: (clue.line or 0, clue.what)))
-
-
-def _is_worth_it(text: str, forbidden: Forbidden) -> bool:
-    """Return whether a text may name anything; Python takes wide and mathematical letters for plain ones."""
-    words = set(_WORD.findall(text))
-    named = not words.isdisjoint(forbidden.words | WORDS) or any(map(is_behind, words))
-    return named or not text.isascii() or names_private(text) or replaces(text)
 
 
 def _named(text: str, forbidden: Forbidden, entries: Sequence[str]) -> set[Clue]:

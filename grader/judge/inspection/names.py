@@ -32,7 +32,6 @@ _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _DEEPEST_NODE = 100  # nodes within nodes; Python's own library goes to 32, our examples to 19
 # Python 3.11 counts how deep it is in a tree for all threads together, and raises where two of them build one.
 _PARSING = threading.Lock()
-LEAVES = frozenset({ast.Name, ast.Constant, ast.alias})  # most nodes; there is none below them that holds anything
 _IMPORTING = ("importlib.import_module", "__import__")
 _DEEPEST_PATH = 12  # attributes of attributes
 _MEANINGS = 4  # that a name may have; who gives it more of them, of torch's modules, say, is worth a look
@@ -66,29 +65,12 @@ def tree_of(text: str) -> tuple[ast.Module, bool]:
     return tree, _cut(tree)
 
 
-def children(node: ast.AST) -> list[ast.AST]:
-    """Return the nodes right below `node`, but for those that hold nothing: operators, and contexts of names.
-
-    It takes a third of the time of `ast.iter_child_nodes`.
-    """
-    found: list[ast.AST] = []
-    if type(node) in LEAVES:
-        return found
-    for name in node._fields:
-        value = getattr(node, name, None)
-        if type(value) is list:
-            found += [child for child in value if isinstance(child, ast.AST) and child._fields]
-        elif isinstance(value, ast.AST) and value._fields:
-            found.append(value)
-    return found
-
-
 def unquote(tree: ast.Module) -> None:
     """Replace each text that somebody evaluates by its expression: in annotations, and what a timer is given."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
-        waiting += children(node)
+        waiting += ast.iter_child_nodes(node)
         if isinstance(node, ast.Call):
             _unquote_timed(node)
         for name in ("annotation", "returns"):
@@ -167,7 +149,7 @@ def _cut(tree: ast.Module) -> bool:
     """Empty the nodes at the deepest level that is read, and return whether there was nothing in them."""
     level: list[ast.AST] = [tree]
     for _ in range(_DEEPEST_NODE):
-        level = list(chain.from_iterable(map(children, level)))
+        level = list(chain.from_iterable(map(ast.iter_child_nodes, level)))
     whole = True
     for node in level:
         for name, value in ast.iter_fields(node):
@@ -221,7 +203,7 @@ class Names:
         """Collect the names of a file, wherever in it they are given."""
         nodes: list[ast.AST] = [tree]  # all of them, once: walking takes longer than whatever is looked for
         for node in nodes:
-            nodes += children(node)
+            nodes += ast.iter_child_nodes(node)
         imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
         given = list(_given(nodes))
         paths, ambiguous = _meanings(imports)
@@ -460,7 +442,7 @@ def _stored_outside(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             yield node.id
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            waiting += children(node)
+            waiting += ast.iter_child_nodes(node)
 
 
 def _own(tree: ast.Module, imports: Iterable[ast.stmt]) -> dict[str, int]:
@@ -515,7 +497,7 @@ def shadowed(tree: ast.Module, kept: Callable[[str, ast.expr | None], bool]) -> 
             continue
         if isinstance(node, ast.Name) and around[node.id] > 0:
             found.add(id(node))
-        inside = children(node)
+        inside: Iterable[ast.AST] = ast.iter_child_nodes(node)
         if isinstance(node, _Callable):
             outside = [*node.args.defaults, *(one for one in node.args.kw_defaults if one is not None)]
             body: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else list(node.body)

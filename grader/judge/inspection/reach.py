@@ -20,9 +20,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from grader.box.loading import is_main
-from grader.judge.inspection.names import LEAVES, Names, text_of
+from grader.judge.inspection.names import Names, text_of
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
+_LEAVES = frozenset({ast.Name, ast.Constant, ast.alias})  # most nodes; there is none below them that holds anything
 _RUN = (ast.expr, ast.Import, ast.ImportFrom, ast.FunctionDef, ast.AsyncFunctionDef)
 _TYPE = (ast.Name, ast.Attribute, ast.Subscript, ast.BinOp, ast.Tuple, ast.List, ast.Constant)
 # Methods that are called by others, of whatever object they are given; and every name with two underscores.
@@ -124,7 +125,7 @@ class _Walk:
             self._note(node)
             if isinstance(node, _RUN):
                 yield Evaluated(node, scope.path, is_type, scope.owner is not None, self._is_idle)
-            if type(node) in LEAVES or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            if type(node) in _LEAVES or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
                 continue  # a text by itself is a docstring
             head = body = scope
             if isinstance(node, _Function | ast.ClassDef):

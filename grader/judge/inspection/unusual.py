@@ -37,7 +37,6 @@ class Forbidden:
 
     names: frozenset[str]
     paths: frozenset[str]
-    words: frozenset[str]  # one of which stands in every text that names any of them
 
     @classmethod
     def of(cls, groups: Sequence[str]) -> Forbidden:
@@ -81,9 +80,7 @@ def _collect(groups: frozenset[str]) -> Forbidden:
     telling = {path.split(".")[-2 if path.split(".")[-1] in _INNER else -1] for path in paths}
     names = telling.union(*(group.among(known) for group in chosen))
     # The last part of a module's path may be a name of something else, as `special` is: it counts as a whole only.
-    words = {path.rpartition(".")[2] for path in modules} - _AMBIGUOUS
-    names -= _AMBIGUOUS
-    return Forbidden(frozenset(names), frozenset(paths | modules), frozenset(names | words))
+    return Forbidden(frozenset(names - _AMBIGUOUS), frozenset(paths | modules))
 
 
 # ---- torch's own attention
@@ -197,22 +194,12 @@ _OF_CLASSES = frozenset(name for kind in (int, float, list, dict, type, memoryvi
 # Parts of libraries whose private names published answers use.
 _OPEN = ("torch.nn.", "torch.optim.")
 _LIBRARIES = frozenset({*sys.stdlib_module_names, "torch", "numpy"})
-_PRIVATE = re.compile(r"(?<!\w)_[a-zA-Z]|\bas\s+(?:self|cls)\b|(?<![.\w])(?:self|cls)\s*:?=(?!=)")
 _NAME = re.compile(r"[^\W\d]\w*")
 # Attributes that lead from what everybody has to frames, their names, and memory.
 _LEADING = frozenset(
     {
         *("tb_frame", "f_back", "f_globals", "f_locals", "f_builtins", "f_code", "gi_frame", "cr_frame", "ag_frame"),
         *("gi_code", "cr_code", "ag_code", "ctypes"),
-    }
-)
-# Every text in which something unusual is named holds one of these words, or one that leads to Python's internals.
-WORDS = frozenset(
-    {
-        *(*_MODULES, *_FIRST, *_BUILTINS, *_ADDRESSES, "locals", "getattr", "setattr", "delattr", "vars", "__dict__"),
-        *(*_STATE, *_REDUCING),
-        *(path.split(".")[-1] for path in _PATHS),
-        *(path.rstrip(".").split(".")[-1] for path in (*_RUNNING_TEXT, *_TIMERS)),
     }
 )
 _UNUSUAL = re.compile(
@@ -227,39 +214,6 @@ _RUN = re.compile(
     r"[!-~]{41,}+"
 )  # longer than words are; not of letters beyond ASCII, which some languages do not part
 _SIGNS = 4  # a rule below a heading has fewer different ones
-# Words after which an attribute may be given another value, or be another one than it seems.
-_BINDING = frozenset({"for", "as", "type", "del"})
-
-
-def replaces(text: str) -> bool:
-    """Return whether a text may give something to an attribute that is not its own, as what replaces a library's does.
-
-    It is asked about every answer, so it looks at tokens alone, and says yes where they leave a doubt.
-    """
-    return "__class__" in text or any(_may_replace(line) for _, line in logical_lines(text))
-
-
-def names_private(text: str) -> bool:
-    """Return whether a text may name something that begins with one underscore, or call a module as one calls oneself.
-
-    An attribute of `self` counts too: a module may have that name, or be handed in under it.
-    """
-    return _PRIVATE.search(text) is not None
-
-
-def _may_replace(line: list[str]) -> bool:
-    """Return whether a line has an attribute behind a word that binds, or one of a stranger's before an assignment."""
-    depth, bound, owned = 0, False, False
-    for before, token, after in zip(["", *line], line, [*line[1:], ""], strict=False):
-        depth += (token in "([{") - (token in ")]}")
-        if token == "." and after.isidentifier():
-            owned = owned or before not in _OWNERS
-            if bound:
-                return True
-        if token == "=" and owned and depth <= 0 and "=" not in (before, after):
-            return True
-        bound = bound or token in _BINDING
-    return False
 
 
 def tables(text: str) -> Iterator[tuple[int, str]]:

@@ -6,7 +6,7 @@
   const SEND_AFTER = 4000, SEND_AGAIN = 20000, ASK_AGAIN = 2000; // milliseconds
   const SIZES = [12, 13, 14, 16, 18, 20]; // of the code, in pixels
   let editor = null; // what codemirror.js has made
-  let paper = null; // {draft, starter, text}: what the server sent for this page
+  let state = null; // {draft, starter, text}: what the server sent for this page
 
   const resize = (place, steps) => {
     const now = Number(gym.store.get("gym/code-size")) || (innerWidth < 768 ? 12 : 14);
@@ -25,8 +25,8 @@
       h("div", { class: "gym-code-note", role: "status" }), code);
   };
 
-  gym.source = () => (paper && paper.ready ? editor.text() : null);
-  gym.exercise = () => paper.exercise;
+  gym.source = () => (state && state.ready ? editor.text() : null);
+  gym.exercise = () => state.exercise;
   gym.write = (text) => { editor.mark([]); editor.write(text); };
 
   gym.goTo = (number) => {
@@ -38,9 +38,9 @@
   let closing = false; // a request that ends with its page says nothing about the server
   addEventListener("pagehide", () => { closing = true; });
   addEventListener("pageshow", () => { closing = false; });
-  gym.unsent = () => paper !== null && gym.store.get(paper.draft + "/unsent") !== null;
-  const remember = () => { if (paper && !closing) gym.store.set(paper.draft + "/unsent", "yes"); };
-  const forget = () => { if (paper) gym.store.drop(paper.draft + "/unsent"); };
+  gym.unsent = () => state !== null && gym.store.get(state.draft + "/unsent") !== null;
+  const remember = () => { if (state && !closing) gym.store.set(state.draft + "/unsent", "yes"); };
+  const forget = () => { if (state) gym.store.drop(state.draft + "/unsent"); };
 
   let away = "", cancelled = "", pressed = false;
   /* Shows that a run is being sent, and gives its source. Whoever has no account is known to the server from their first run on. */
@@ -49,7 +49,7 @@
     gym.closeTry();
     gym.noteCode("");
     forget();
-    if (paper && !paper.member) await fetch("/visit", { method: "POST" }).then(gym.visitorBegan, () => null);
+    if (state && !state.member) await fetch("/visit", { method: "POST" }).then(gym.visitorBegan, () => null);
     away = whileAway;
     cancelled = afterCancel;
     pressed = true;
@@ -61,8 +61,8 @@
   /* Which code is being checked, and which one the report that is shown is about. */
   gym.run = { text: "" };
   let opened = "";
-  gym.differs = () => paper !== null && gym.source().trimEnd() !== opened.replace(/\r\n?/g, "\n").trimEnd();
-  gym.isChecked = () => paper !== null && gym.source().trimEnd() === gym.run.text.replace(/\r\n?/g, "\n").trimEnd();
+  gym.differs = () => state !== null && gym.source().trimEnd() !== opened.replace(/\r\n?/g, "\n").trimEnd();
+  gym.isChecked = () => state !== null && gym.source().trimEnd() === gym.run.text.replace(/\r\n?/g, "\n").trimEnd();
   gym.isAbout = (run) => { opened = sent = run.text; };
 
   /* Marks the lines that a report names, as far as they still read as they were sent. */
@@ -73,7 +73,7 @@
   };
   gym.mark = (marks) => {
     named = marks;
-    if (paper) mark(); // else once it is there
+    if (state) mark(); // else once it is there
   };
 
   /* Marks lines of a text that did not become an attempt. */
@@ -99,68 +99,68 @@
   /* What another tab has stored since this one did is put aside before it is replaced: the last text of each tab stays,
      until somebody has chosen, and is offered to whoever opens the page next. */
   const TAB = String(Math.random()).slice(2);
-  const aside = (draft = paper.draft) => { try { return JSON.parse(gym.store.get(draft + "/aside")) ?? {}; } catch { return {}; } };
+  const aside = (draft = state.draft) => { try { return JSON.parse(gym.store.get(draft + "/aside")) ?? {}; } catch { return {}; } };
   const putAside = (change) => {
     const texts = aside();
     change(texts);
-    if (Object.keys(texts).length) gym.store.set(paper.draft + "/aside", JSON.stringify(texts));
-    else gym.store.drop(paper.draft + "/aside");
+    if (Object.keys(texts).length) gym.store.set(state.draft + "/aside", JSON.stringify(texts));
+    else gym.store.drop(state.draft + "/aside");
   };
   const setAside = (...some) => putAside((texts) => {
     for (const text of some) if (!Object.values(texts).includes(text)) texts[String(Math.random()).slice(2)] = text;
   });
   const replace = (text) => {
-    const held = read(paper.draft), own = held === null || [text, paper.known].includes(held.text);
-    paper.known = text;
+    const held = read(state.draft), own = held === null || [text, state.known].includes(held.text);
+    state.known = text;
     putAside((texts) => {
       delete texts[TAB];
       if (!own) texts[held.tab] = held.text;
     });
   };
   const chosen = (...texts) => {
-    paper.known = read(paper.draft)?.text;
+    state.known = read(state.draft)?.text;
     putAside((kept) => { for (const tab in kept) if (texts.includes(kept[tab])) delete kept[tab]; });
   };
 
   const keep = (text) => {
-    if (paper.guest) gym.store.drop(paper.guest);
+    if (state.guest) gym.store.drop(state.guest);
     replace(text);
-    if (text.trim() === paper.starter.trim()) gym.store.drop(paper.draft);
-    else store(text, text === paper.sent);
+    if (text.trim() === state.starter.trim()) gym.store.drop(state.draft);
+    else store(text, text === state.sent);
   };
-  const store = (text, sent, tab = TAB) => gym.store.set(paper.draft, JSON.stringify({ text, base: paper.base, sent, tab }));
+  const store = (text, sent, tab = TAB) => gym.store.set(state.draft, JSON.stringify({ text, base: state.base, sent, tab }));
 
   /* The server has the code of this tab; other code that another tab has stored since stays. */
   const settle = () => {
-    const held = read(paper.draft), text = gym.source();
+    const held = read(state.draft), text = gym.source();
     if (held && held.text !== text) store(held.text, false, held.tab);
     else keep(text);
   };
 
   gym.save = () => {
     const text = gym.source();
-    if (text === null || text === paper.saved) return;
-    paper.saved = text;
+    if (text === null || text === state.saved) return;
+    state.saved = text;
     keep(text);
-    clearTimeout(paper.sending);
-    paper.sending = setTimeout(() => send(false), SEND_AFTER);
+    clearTimeout(state.sending);
+    state.sending = setTimeout(() => send(false), SEND_AFTER);
   };
 
   const send = async (leaving) => {
-    const text = gym.source(), held = read(paper.draft);
-    if (!paper.guest || text === null || text === paper.sent) return; // what visitors type stays here
+    const text = gym.source(), held = read(state.draft);
+    if (!state.guest || text === null || text === state.sent) return; // what visitors type stays here
     if (held && held.text !== text) return; // another tab's is newer, and this one put aside
-    clearTimeout(paper.sending);
-    const address = `/draft?ex=${encodeURIComponent(paper.exercise)}&base=${paper.base}`;
+    clearTimeout(state.sending);
+    const address = `/draft?ex=${encodeURIComponent(state.exercise)}&base=${state.base}`;
     try {
       const answer = await fetch(address, { method: "POST", body: text, keepalive: leaving, headers: { "Content-Type": "text/plain" } });
       if (answer.status !== 200 && answer.status !== 409) return;
       const { saved, source } = await answer.json();
-      paper.base = saved;
-      if (source === undefined) { paper.sent = text; settle(); } else other(source, ELSEWHERE);
-    } catch { paper.sending = setTimeout(() => send(false), SEND_AGAIN); }
+      state.base = saved;
+      if (source === undefined) { state.sent = text; settle(); } else other(source, ELSEWHERE);
+    } catch { state.sending = setTimeout(() => send(false), SEND_AGAIN); }
   };
-  const leave = () => { if (paper) { gym.save(); send(true); } };
+  const leave = () => { if (state) { gym.save(); send(true); } };
   addEventListener("pagehide", leave);
   document.addEventListener("visibilitychange", () => { if (document.visibilityState === "hidden") leave(); });
 
@@ -172,7 +172,7 @@
 
   /* The same exercise is open elsewhere with other code: nothing is replaced unless somebody says so. */
   const ELSEWHERE = "This code was changed on another device.";
-  const retain = () => { paper.saved = paper.sent = null; gym.save(); }; // though nobody has typed
+  const retain = () => { state.saved = state.sent = null; gym.save(); }; // though nobody has typed
   const other = (text, words) => {
     const note = document.querySelector("#editor .gym-code-note");
     const button = (label, act) => h("button", { type: "button", class: "gym-button", click: () => {
@@ -194,20 +194,20 @@
     const first = document.querySelector(".gym-first-code textarea");
     const text = first && first.value !== first.defaultValue ? first.value : null, before = gym.source();
     if (text !== null) {
-      if (![text, paper.starter, paper.latest].includes(before)) setAside(before);
+      if (![text, state.starter, state.latest].includes(before)) setAside(before);
       gym.write(text);
     }
     return first && first === document.activeElement ? first.selectionStart : null;
   };
   addEventListener("storage", (event) => {
-    if (!paper || event.key !== paper.draft || event.newValue === null) return;
-    const { text, base, sent: known } = read(paper.draft);
-    if (base > paper.base) paper.base = base;
-    if (text === gym.source()) { paper.known = text; if (known) paper.sent = text; }
+    if (!state || event.key !== state.draft || event.newValue === null) return;
+    const { text, base, sent: known } = read(state.draft);
+    if (base > state.base) state.base = base;
+    if (text === gym.source()) { state.known = text; if (known) state.sent = text; }
     else if (text !== parsed(event.oldValue)?.text) other(text, "This code was changed in another tab.");
   });
 
-  gym.edited = () => paper !== null && gym.source().trim() !== paper.starter.trim();
+  gym.edited = () => state !== null && gym.source().trim() !== state.starter.trim();
 
   /* What this account has typed before, here or on another device; null if it has not. */
   const typed = (own, kept) => {
@@ -221,15 +221,15 @@
   /* What was typed before signing in comes along, once; the account's own code, if it is other, is offered beside it, and
      so is what was put aside before signing in. */
   const draft = () => {
-    const guest = paper.guest ? read(paper.guest) : null, mine = typed(read(paper.draft), paper.kept);
-    if (paper.guest) {
-      setAside(...Object.values(aside(paper.guest)));
-      gym.store.drop(paper.guest + "/aside");
+    const guest = state.guest ? read(state.guest) : null, mine = typed(read(state.draft), state.kept);
+    if (state.guest) {
+      setAside(...Object.values(aside(state.guest)));
+      gym.store.drop(state.guest + "/aside");
     }
-    if (!guest) return mine ?? (paper.latest || paper.starter);
+    if (!guest) return mine ?? (state.latest || state.starter);
     if (mine === null || mine.trim() === guest.text.trim()) setTimeout(retain);
     else {
-      paper.sent = guest.text; // nothing of the account's is replaced before somebody says so, or types
+      state.sent = guest.text; // nothing of the account's is replaced before somebody says so, or types
       setAside(mine);
       setTimeout(() => other(mine, "Your account has other code for this exercise."));
     }
@@ -238,14 +238,14 @@
 
   /* The attempt that the address asks for; what was typed since is not replaced in silence. */
   const offer = async () => {
-    const asked = paper.asked;
+    const asked = state.asked;
     if (asked === null || gym.source().trim() === asked.trim()) return;
-    if (gym.edited() && !(await gym.ask(paper.question, "Open the attempt"))) return;
+    if (gym.edited() && !(await gym.ask(state.question, "Open the attempt"))) return;
     gym.write(asked);
     gym.save();
   };
 
-  gym.parts.paper = (view) => {
+  gym.parts.editor_state = (view) => {
     if (view.restore !== undefined) {
       gym.leave();
       gym.write((opened = sent = view.restore));
@@ -253,9 +253,9 @@
       mark(); // its report may be the one that is shown already
       return null;
     }
-    paper = { ...view, ready: true, base: view.kept ? view.kept.saved : 0, sent: view.kept ? view.kept.source : view.starter };
-    paper.known = read(paper.draft)?.text;
-    gym.write((paper.saved = draft()));
+    state = { ...view, ready: true, base: view.kept ? view.kept.saved : 0, sent: view.kept ? view.kept.source : view.starter };
+    state.known = read(state.draft)?.text;
+    gym.write((state.saved = draft()));
     const cursor = takeOver();
     setTimeout(offerAside, 10); // after what else there may be to choose from
     gym.run.text = view.latest; // what is still followed, if anything
@@ -271,9 +271,9 @@
   };
 
   gym.reset = async () => {
-    if (!paper) return;
+    if (!state) return;
     if (gym.edited() && !(await gym.ask("Replace your code with the starter? Your attempts stay in My attempts.", "Reset to starter"))) return;
-    gym.write(paper.starter);
+    gym.write(state.starter);
     gym.save();
   };
 
@@ -305,12 +305,12 @@
     event.preventDefault();
     if (event.type !== "drop") return;
     event.stopImmediatePropagation();
-    if (paper) load(...event.dataTransfer.files);
+    if (state) load(...event.dataTransfer.files);
   };
   for (const name of ["dragover", "drop"]) addEventListener(name, drop, true);
 
   gym.parts.buttons = (view, trigger) => {
-    const button = (id, words, act, look = "") => h("button", { type: "button", id, class: "gym-button " + look, click: () => { if (paper) act(); } }, words);
+    const button = (id, words, act, look = "") => h("button", { type: "button", id, class: "gym-button " + look, click: () => { if (state) act(); } }, words);
     return h("div", {},
       button("run", "Run checks", () => trigger("click"), "gym-strong"), button("try-run", "Try", () => gym.tryOut()),
       button("cancel", "Cancel", () => trigger("stop"), "gym-stop-it"), button("reset", "Reset to starter", () => gym.reset()),
