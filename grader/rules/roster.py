@@ -63,7 +63,7 @@ class Roster:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownPerson:
     """Somebody whom the class knows: a member, present or not, or its staff; or somebody from another class."""
 
     person: Person
@@ -139,7 +139,7 @@ def read_roster(content: bytes | str, sections: Collection[str]) -> Roster:
     return Roster(tuple(found), tuple(faults), ignored)
 
 
-def compare(roster: Roster, known: Sequence[Known]) -> RosterChange:
+def compare(roster: Roster, known: Sequence[KnownPerson]) -> RosterChange:
     """Return what a roster changes for a class of `known` people.
 
     A row means whom it names by the platform's id, else by number, else by e-mail address; never by name. Students who
@@ -156,7 +156,7 @@ def compare(roster: Roster, known: Sequence[Known]) -> RosterChange:
     return RosterChange(tuple(rows), tuple(one for one in students if one not in meant), len(students))
 
 
-def _move(row: RosterRow, whom: Known | None) -> Move:
+def _move(row: RosterRow, whom: KnownPerson | None) -> Move:
     if whom is not None and whom.is_staff:
         return Move.UNCHANGED
     if whom is None or not whom.is_member:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from grader.rules.roster import BadFile, Known, Move, RowFault, compare, is_email, read_roster
+from grader.rules.roster import BadFile, KnownPerson, Move, RowFault, compare, is_email, read_roster
 
 _PLAIN = "email,name,section\nada@uni.example,Ada,A1\nben@uni.example,Ben,A2\n"
 _SECTIONS = ("A1", "A2")
@@ -131,14 +131,14 @@ def test_an_address_has_one_at_and_a_dot_inside_what_follows(email: str) -> None
         assert not is_email(wrong)
 
 
-def _class() -> list[Known]:
+def _class() -> list[KnownPerson]:
     return [
-        Known("ada", "ada@u.example", "Ada", "A1"),
-        Known("ben", "ben@u.example", "Ben", "A1", number="7"),
-        Known("cleo", "cleo@u.example", "Cleo", "A2", lms_id="x1"),
-        Known("dov", "dov@u.example", "Dov", "A1", is_present=False),
-        Known("iris", "iris@u.example", "Iris", is_staff=True),
-        Known("hana", "hana@u.example", "Hana", "B1", is_member=False),
+        KnownPerson("ada", "ada@u.example", "Ada", "A1"),
+        KnownPerson("ben", "ben@u.example", "Ben", "A1", number="7"),
+        KnownPerson("cleo", "cleo@u.example", "Cleo", "A2", lms_id="x1"),
+        KnownPerson("dov", "dov@u.example", "Dov", "A1", is_present=False),
+        KnownPerson("iris", "iris@u.example", "Iris", is_staff=True),
+        KnownPerson("hana", "hana@u.example", "Hana", "B1", is_member=False),
     ]
 
 
@@ -176,6 +176,6 @@ def test_who_is_in_no_row_leaves_and_staff_never_do() -> None:
     ("present", "left", "asked"), [(300, 10, False), (300, 11, True), (20, 1, False), (19, 1, True)]
 )
 def test_a_file_that_would_drop_many_wants_their_number(present: int, left: int, asked: bool) -> None:
-    known = [Known(str(number), f"p{number}@u.example", "P") for number in range(present)]
+    known = [KnownPerson(str(number), f"p{number}@u.example", "P") for number in range(present)]
     rows = "".join(f"p{number}@u.example,P\n" for number in range(left, present))
     assert compare(read_roster(f"email,name\n{rows}", ()), known).must_be_confirmed is asked
