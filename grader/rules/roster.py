@@ -54,7 +54,7 @@ class RosterRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Roster:
+class RosterFile:
     """A file that was read: its rows without fault, the faults by line, and the columns that are not used."""
 
     rows: tuple[RosterRow, ...]
@@ -107,7 +107,7 @@ def is_email(email: str) -> bool:
     return has_parts and not any(map(str.isspace, email)) and len(email) <= LONGEST_EMAIL
 
 
-def read_roster(content: bytes | str, sections: Collection[str]) -> Roster:
+def read_roster(content: bytes | str, sections: Collection[str]) -> RosterFile:
     """Read a CSV file with commas, semicolons or tabs; a text in UTF-8, with a mark or without, or in cp1252.
 
     Args:
@@ -136,10 +136,10 @@ def read_roster(content: bytes | str, sections: Collection[str]) -> Roster:
         else:
             faults.append((line, fault))
     ignored = tuple(name for name in header if name and name not in _COLUMNS)
-    return Roster(tuple(found), tuple(faults), ignored)
+    return RosterFile(tuple(found), tuple(faults), ignored)
 
 
-def compare(roster: Roster, known: Sequence[KnownPerson]) -> RosterChange:
+def compare(roster: RosterFile, known: Sequence[KnownPerson]) -> RosterChange:
     """Return what a roster changes for a class of `known` people.
 
     A row means whom it names by the platform's id, else by number, else by e-mail address; never by name. Students who
