@@ -39,6 +39,7 @@ _WRONG_IMPORTS = {
     "libraries of exercises alone": ("store/tables.py", "safetensors"),
     "the library for GPUs": ("sandbox/doctor.py", "pynvml"),
     "the library for tests": ("local.py", "pytest"),
+    "the rules of a class know neither store nor clock": ("rules/times.py", "time"),
 }
 
 
@@ -317,8 +318,11 @@ def test_one_module_takes_keys_apart() -> None:
     assert {module for mark in marks for module in _strings().get(mark, ())} == {"grader.box.keys"}
 
 
+_WORDS = 4  # of a name that needs no other sentence
+
+
 def test_tests_are_sentences() -> None:
-    """Each test has a name of several words and a docstring that ends in a full stop; none uses mocks."""
+    """Each test's name is a sentence, or it has a docstring that is one; none uses mocks."""
     loose = []
     for path in sorted((_ROOT / "tests").rglob("*.py")):
         if "hostile" in path.parts:
@@ -327,7 +331,8 @@ def test_tests_are_sentences() -> None:
         loose += [f"{path.name} imports {name}" for name in _imports(tree) if name.startswith("unittest")]
         for node in (tree, *(f for f in _functions(tree) if f.name.startswith("test_"))):
             told = (ast.get_docstring(node) or "").partition("\n\n")[0]
-            if not told.endswith(".") or getattr(node, "name", "two_words").count("_") < 1:
+            is_sentence = getattr(node, "name", "").count("_") >= _WORDS
+            if not told.endswith(".") and (told or not is_sentence):
                 loose.append(f"{path.name}: {getattr(node, 'name', 'the module')}: {told}")
 
     assert loose == []

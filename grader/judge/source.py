@@ -324,7 +324,7 @@ _SIGNS = {"−": "-", "–": "-", "—": "-", "×": "*", "÷": "/", "…": "..."
 _CAPITAL = re.compile(  # as the keyboards of phones begin a line
     r"(Import|From|Def|Class|Return|For|While|If|Elif|Else|With|Try|Raise)\b(?=.*[:(.=\[]|.* import | \w+$)"
 )
-_APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")  # noqa: RUF001 - as above
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])['’](?=[^\W\d_])")
 _CODE = re.compile(r"[=()\[\]{}:#@\"'\\_]")
 
 
