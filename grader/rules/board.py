@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from grader.rules.line import counting
-from grader.rules.values import Assignment, Book, Person, Result
+from grader.rules.values import Assignment, Book, Person
 from grader.rules.visible import is_visible
 
 
@@ -33,7 +33,7 @@ def board(book: Book, assignment: Assignment, exercise: str, now: int) -> list[B
         if not is_visible(book, person, assignment, now) or not book.is_assigned(person, assignment):
             continue
         tried = sorted(book.attempts_of(person, assignment.key, exercise), key=lambda one: (one.at, one.number))
-        spent = [one for one in tried if one.result in (Result.OPEN, Result.GRADED)]
+        spent = [one for one in tried if one.is_used]
         counted = [one for one, _ in counting(book, person, assignment, exercise)]
         if counted:
             best = min(counted, key=lambda one: (-(one.score or 0), one.at, one.number))

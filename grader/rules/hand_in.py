@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from grader.rules.times import DueTime
-from grader.rules.values import Assignment, Book, Field, Key, Person, Result
+from grader.rules.values import Assignment, Book, Field, Key, Person
 
 
 class WhyNot(StrEnum):
@@ -68,19 +68,17 @@ def hand_in(
 
 def limit_of(book: Book, person: Person, assignment: Assignment) -> int | None:
     """Return how many attempts the person has at each item, with the extra ones; None: no limit."""
-    extra = book.granted(person, assignment.key, Field.ATTEMPTS)
-    more = extra.value if extra is not None and isinstance(extra.value, int) else 0
-    return None if assignment.attempts is None else assignment.attempts + more
+    if assignment.attempts is None:
+        return None
+    return assignment.attempts + book.extra(person, assignment.key, Field.ATTEMPTS)
 
 
 def used(book: Book, person: Person, assignment: Key, exercise: str) -> int:
     """Return how many attempts were accepted and not free; open ones count, and those set aside stay used."""
-    results = (one.result for one in book.attempts_of(person, assignment, exercise))
-    return sum(result in (Result.OPEN, Result.GRADED) for result in results)
+    return sum(one.is_used for one in book.attempts_of(person, assignment, exercise))
 
 
 def may_set_aside(book: Book, person: Person, assignment: Assignment, at: int) -> bool:
     """Return whether the person may set an attempt aside, or take that back: until nothing is taken any more."""
-    if assignment.late.cutoff is None:
-        return True
-    return at < book.due(person, assignment).boundary(assignment.late.cutoff, assignment.grace)
+    cutoff = assignment.late.cutoff
+    return cutoff is None or at < book.boundary(person, assignment, cutoff)

@@ -108,8 +108,7 @@ def line_of(
     What `is_hidden` is hidden, and all the rest is computed as if each attempt at it had full marks: no number tells
     anything of it.
     """
-    extra = book.granted(person, None, Field.BANK_DAYS)
-    left = start = book.bank + (extra.value if extra is not None and isinstance(extra.value, int) else 0)
+    left = start = book.bank + book.extra(person, None, Field.BANK_DAYS)
     cells = {}
     for assignment in book.in_order():
         hidden = is_hidden(assignment)
@@ -153,13 +152,9 @@ def _cell(book: Book, person: Person, assignment: Assignment, now: int, *, bank:
             ]
             if scored:
                 items[exercise] = _chosen(scored, assignment.count)
-        state = (
-            CellState.GRADED
-            if items
-            else CellState.MISSING
-            if _is_over(book, person, assignment, now)
-            else CellState.BLANK
-        )
+        is_over = now >= book.boundary(person, assignment, assignment.late.cutoff or 0)
+        nothing = CellState.MISSING if is_over else CellState.BLANK
+        state = CellState.GRADED if items else nothing
     else:
         state = CellState.NOT_ASSIGNED
     computed = None
@@ -168,10 +163,6 @@ def _cell(book: Book, person: Person, assignment: Assignment, now: int, *, bank:
     points = computed if override is None else override
     charged = max((item.covered for item in items.values()), default=0)
     return Cell(state, points, computed, override, charged, assignment.possible if points is not None else None, items)
-
-
-def _is_over(book: Book, person: Person, assignment: Assignment, now: int) -> bool:
-    return now >= book.due(person, assignment).boundary(assignment.late.cutoff or 0, assignment.grace)
 
 
 def _scored(assignment: Assignment, weight: Fraction, attempt: HandIn, days: int, *, bank: int, full: bool) -> Scored:

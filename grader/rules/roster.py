@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -127,8 +127,8 @@ def read_roster(content: bytes | str, sections: Collection[str]) -> RosterFile:
     faults: list[tuple[int, RowFault]] = []
     seen: set[str] = set()
     for line, cells in rows:
-        given = {name: cells[place] if place < len(cells) else "" for name, place in columns.items()}
-        row = RosterRow(line, fold(given.pop("email")), **{name: _visible(cell) for name, cell in _whole(given)})
+        given = {name: _visible(cells[place]) for name, place in columns.items() if place < len(cells)}
+        row = RosterRow(line, **{"name": "", "section": "", **given, "email": fold(given.get("email", ""))})
         fault = _fault(row, seen, sections)
         seen.add(row.email)
         if fault is None:
@@ -178,11 +178,6 @@ def _fault(row: RosterRow, seen: Collection[str], sections: Collection[str]) -> 
     if not row.name:
         return RowFault.NO_NAME
     return RowFault.LONG_NAME if len(row.name) > LONGEST_NAME else None
-
-
-def _whole(given: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield the cells of all columns but the address, an empty one where the file lacks the column."""
-    yield from ((name, given.get(name, "")) for name in _COLUMNS if name != "email")
 
 
 def _decoded(content: bytes | str) -> str:

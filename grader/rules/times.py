@@ -1,4 +1,4 @@
-"""DueTime times on the wall of a zone, the instants that they mean, and how many days late a hand-in is."""
+"""Due times on the wall of a zone, the instants that they mean, and how many days late a hand-in is."""
 
 from __future__ import annotations
 

@@ -151,6 +151,11 @@ class HandIn:
     score: Fraction | None = None
     aside: bool = False
 
+    @property
+    def is_used(self) -> bool:
+        """Whether it uses up an attempt; an open one does, and one that is set aside."""
+        return self.result in (Result.OPEN, Result.GRADED)
+
 
 @dataclass(frozen=True, slots=True)
 class Granted:
@@ -185,6 +190,15 @@ class Book:
         """Return the person's exception of this kind."""
         return self.exceptions.get((person, assignment, what))
 
+    def extra(self, person: Person, assignment: Key | None, what: Field) -> int:
+        """Return how many days or attempts the person was granted on top; 0 if none."""
+        granted = self.granted(person, assignment, what)
+        return granted.value if granted is not None and isinstance(granted.value, int) else 0
+
+    def boundary(self, person: Person, assignment: Assignment, days: int) -> int:
+        """Return the first instant at which the person's hand-in is more than `days` days late."""
+        return self.due(person, assignment).boundary(days, assignment.grace)
+
     def due(self, person: Person, assignment: Assignment) -> DueTime:
         """Return the person's own due time.
 
@@ -195,7 +209,8 @@ class Book:
         dues = [DueTime(base, self.zone)]
         standing = self.granted(person, None, Field.STANDING_DAYS)
         if standing is not None:
-            longer = DueTime(base + _days(standing.value), self.zone)
+            days = timedelta(days=self.extra(person, None, Field.STANDING_DAYS))
+            longer = DueTime(base + days, self.zone)
             dues += [longer] if longer.at > standing.at else []
         extension = self.granted(person, assignment.key, Field.DUE)
         if extension is not None and isinstance(extension.value, datetime):
@@ -214,9 +229,6 @@ class Book:
 
     def is_assigned(self, person: Person, assignment: Assignment) -> bool:
         """Return whether the person was there before the end, or has handed in under an extension."""
-        closed = self.due(person, assignment).boundary(0, assignment.grace)
-        return closed > self.members[person].joined or bool(self.attempts_of(person, assignment.key))
-
-
-def _days(value: datetime | int) -> timedelta:
-    return timedelta(days=value if isinstance(value, int) else 0)
+        return self.boundary(person, assignment, 0) > self.members[person].joined or bool(
+            self.attempts_of(person, assignment.key)
+        )

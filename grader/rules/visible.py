@@ -17,7 +17,7 @@ def shows(book: Book, person: Person, assignment: Assignment, show: Show, *, now
     if show is Show.AFTER_PUBLICATION:
         return assignment.published is not None and assignment.published <= now and person not in assignment.held
     days = (assignment.late.cutoff or 0) if show is Show.AFTER_CUTOFF else 0
-    return now >= book.due(person, assignment).boundary(days, assignment.grace)
+    return now >= book.boundary(person, assignment, days)
 
 
 def is_visible(book: Book, person: Person, assignment: Assignment, now: int) -> bool:
