@@ -227,6 +227,16 @@ def test_progress_is_heard_whatever_its_length(shared: Site) -> None:
     notices.close()
 
 
+def test_who_has_closed_sends_nothing_more(shared: Site) -> None:
+    """A thread that still wants to tell something opens no connection again, which nobody would close."""
+    notices = Notices(shared.database.engine.url)
+    assert notices.publish(Moved(SubmissionId("s1")))
+    notices.close()
+
+    assert not notices.publish(Moved(SubmissionId("s1")))
+    assert notices._out is None
+
+
 def _await_cancel(tracker: Tracker) -> None:
     end = time.monotonic() + 60
     while not tracker.cancel.cancelled and time.monotonic() < end:

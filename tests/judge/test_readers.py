@@ -40,6 +40,7 @@ from grader.judge.text import clean
 from grader.judge.tryout import read_tensor
 from grader.pages import wording
 from grader.pages.gradebook import quoted
+from grader.rules.roster import BadFile, read_roster
 from grader.service import accounts, names
 from grader.service.names import skeleton, tidy
 from tests.judge.slow_texts import TEXTS
@@ -66,6 +67,11 @@ def _typed(text: str) -> None:
         read_tensor("x", text, torch.zeros(1))
 
 
+def _roster(text: str) -> None:
+    with contextlib.suppress(BadFile):
+        read_roster(f"email,name\nada@school.edu,{text}", ())
+
+
 READERS: Mapping[str, Callable[[str], object]] = {
     "source": _source,
     "clues": lambda text: read(f"{text}\nimport ctypes", ("attention", "softmax"), ("attend",)),
@@ -89,6 +95,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "name": _name,
     "name to sign in": names.key_of,
     "password": accounts._plain,
+    "roster": _roster,
 }
 # Every module, or package, that handles text by more than plain methods of `str`, and whose text it is.
 HANDLERS = {
@@ -127,6 +134,7 @@ HANDLERS = {
     "pages/statement": "an author's, as Markdown and MathML",
     "pages/teach": "names of bounded length",
     "pages/wording": "READERS",
+    "rules/roster": "READERS",
     "sandbox": "what our own processes tell each other",
     "service/accounts": "READERS",
     "service/names": "READERS",

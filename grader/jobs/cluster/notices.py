@@ -34,14 +34,15 @@ class Notices:
         self._out: psycopg.Connection | None = None
 
     def publish(self, message: Message) -> bool:
-        """Tell everybody who listens, this process included; return whether that was possible."""
+        """Tell everybody who listens, this process included; return whether that was possible: after `close` it isn't."""
         line = encoded(message)
         while len(line.encode()) > LONGEST and isinstance(message, Advanced) and message.steps.curve:
             half = len(message.steps.curve) // 2 + 1  # of a curve that is too long, only what came last
             message = Advanced(message.id, replace(message.steps, curve=message.steps.curve[half:]))
             line = encoded(message)
         with self._telling:
-            return self._sent(line) or self._sent(line)  # a connection that broke since the last time shows it now
+            # A connection that broke since the last time shows it at the first try.
+            return not self._stop.is_set() and (self._sent(line) or self._sent(line))
 
     def listen(self, heed: Callable[[Message], None]) -> None:
         """Pass on every notice from now on, in a thread of its own."""
