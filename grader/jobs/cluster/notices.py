@@ -34,7 +34,7 @@ class Notices:
         self._out: psycopg.Connection | None = None
 
     def publish(self, message: Message) -> bool:
-        """Tell everybody who listens, this process included; return whether that was possible: after `close` it isn't."""
+        """Tell all who listen, this process included; return whether that was possible; once closed, it is not."""
         line = encoded(message)
         while len(line.encode()) > LONGEST and isinstance(message, Advanced) and message.steps.curve:
             half = len(message.steps.curve) // 2 + 1  # of a curve that is too long, only what came last
