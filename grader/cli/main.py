@@ -14,7 +14,7 @@ from functools import partial
 
 import typer
 
-from grader.cli import data, exercises, grade, operations
+from grader.cli import class_, data, exercises, grade, operations
 from grader.errors import DatabaseUnusable, GraderFault, NotAllowed, SandboxUnavailable, SettingsError
 from grader.judge.text import one_line
 from grader.local import WrongUse
@@ -43,6 +43,7 @@ def make_app() -> typer.Typer:
     )
     grade.add_to(app)
     app.add_typer(exercises.make_app(), name="exercise")
+    app.add_typer(class_.make_app(), name="class")
     operations.add_to(app)
     data.add_to(app)
     return app

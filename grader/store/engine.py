@@ -34,6 +34,7 @@ from grader.store import private
 LOG = logging.getLogger(__name__)
 PRAGMAS = ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON")
 ROOM = 1 << 20  # bytes that must be free on the disk
+_CLOCK = "clock"  # what a session knows of `Database.clock`
 PATIENCE_SECONDS = 10.0  # somebody is looking at a page meanwhile
 
 # Postgres' own: how it isolates, how it is reached, and what its refusals mean.
@@ -72,11 +73,15 @@ class Database:
     """Hands out short transactions; commits at the end of the block, rolls back when it raises.
 
     `patience`: how many seconds a write waits for the writers before it, in this process and in others.
+
+    Attributes:
+        clock: says what time it is instead of the server, to a term that is replayed; else None.
     """
 
     def __init__(self, url: str, *, patience: float = PATIENCE_SECONDS) -> None:
         """Prepare the engine for `url`; nothing is opened before the first transaction."""
         self.engine = _engine(url, patience)
+        self.clock: Callable[[], float] | None = None
         self._patience = patience
         reads, writes = ({}, {}) if self.embedded else (READS, WRITES)
         self._reader = self.engine.execution_options(write=False, **reads)
@@ -103,7 +108,7 @@ class Database:
         """
         if getattr(self._own, "writing", False):
             raise GraderFault("a write transaction was opened inside another one of the same thread")
-        with self.told("write"), self._in_turn(), Session(self._writer) as session, session.begin():
+        with self.told("write"), self._in_turn(), self._session(self._writer) as session, session.begin():
             yield session
 
     @contextmanager
@@ -114,8 +119,11 @@ class Database:
             StoreUnavailable: the database does not answer now.
             DatabaseUnusable: it is damaged.
         """
-        with self.told(), Session(self._reader) as session, session.begin():
+        with self.told(), self._session(self._reader) as session, session.begin():
             yield session
+
+    def _session(self, engine: Engine) -> Session:
+        return Session(engine, info={} if self.clock is None else {_CLOCK: self.clock})
 
     @contextmanager
     def _in_turn(self) -> Iterator[None]:
@@ -323,6 +331,8 @@ def server_time(session: Session, clock: Callable[[], float]) -> float:
         session: on Postgres its server is asked, so that machines whose clocks differ agree.
         clock: of this process; what counts on SQLite, which has no other.
     """
+    if _CLOCK in session.info:
+        return float(session.info[_CLOCK]())
     if session.get_bind().dialect.name != "postgresql":
         return clock()
     return session.scalars(select(cast(func.extract("epoch", func.clock_timestamp()), Float(53)))).one()

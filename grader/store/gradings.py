@@ -60,27 +60,39 @@ def store(session: Session, id: SubmissionId, grading: Grading) -> GradingId:
     """Store a result as the current one of a submission, and bring the caches up to date; return its id."""
     turns.of_owner(session, id)
     grading = replace(grading, created=server_time(session, lambda: grading.created))
+    added = add(session, id, grading)
+    make_current(session, id, added, grading.created)
+    return added
+
+
+def add(session: Session, id: SubmissionId, grading: Grading, *, change: int | None = None) -> GradingId:
+    """Store a result beside the current one, as that of a change where it belongs to one; return its id."""
     report, versions = grading.report, grading.versions
     row = GradingRow(
         submission_id=id, reason=grading.reason.value, status=report.status.value, score=report.score,
         flag=report.flag.value, incident=report.incident, created=grading.created, try_number=grading.try_number,
         exercise_version=versions.exercise, grader_version=versions.grader, torch_version=versions.torch,
-        seed=report.seed, device=report.device, report=grading.body,
+        seed=report.seed, device=report.device, change_id=change, report=grading.body,
     )  # fmt: skip
-    state = State.BROKEN if report.incident else State.DONE
     session.add(row)
     session.flush()
     _name_causes(session, row.id, report)
-    first_end = func.coalesce(SubmissionRow.finished, grading.created)  # a regrade is not how long the student waited
+    return GradingId(row.id)
+
+
+def make_current(session: Session, id: SubmissionId, grading: GradingId, now: float) -> None:
+    """Let a result of a submission count from now on, and bring the caches up to date."""
+    incident = session.scalars(select(GradingRow.incident).where(GradingRow.id == grading)).one()
+    state = State.BROKEN if incident else State.DONE
+    first_end = func.coalesce(SubmissionRow.finished, now)  # a regrade is not how long the student waited
     owner = session.execute(
         update(SubmissionRow)
         .where(SubmissionRow.id == id)
-        .values(state=state.value, finished=first_end, current_grading=row.id)
+        .values(state=state.value, finished=first_end, current_grading=grading)
         .returning(SubmissionRow.user_id, SubmissionRow.exercise)
         .execution_options(synchronize_session=False)
     ).one()
     standings.refresh(session, UserId(owner[0]), owner[1])
-    return GradingId(row.id)
 
 
 def complete(session: Session, id: GradingId, report: Report, body: str, *, submission: SubmissionId) -> None:

@@ -20,6 +20,7 @@ class Role(StrEnum):
     """What a person may do."""
 
     STUDENT = "student"
+    ASSISTANT = "assistant"  # reads the work of some sections
     INSTRUCTOR = "instructor"
     LEARNER = "learner"  # of no class: learns, and is on no board and in no list of a class
 
@@ -37,6 +38,7 @@ class Reason(StrEnum):
 
     HAND_IN = "hand-in"
     REGRADE = "regrade"
+    GIVEN = "given"  # it is not: its score stands in a file of events
 
 
 class State(StrEnum):

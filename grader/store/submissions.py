@@ -59,8 +59,8 @@ EXPLAIN_SECONDS = 240.0  # after the verdict: a search waits for others, and for
 MOST_LISTED = 200
 
 
-def add(session: Session, submission: Submission) -> Submission:
-    """Store a new submission; return it numbered after the person's others on the exercise.
+def add(session: Session, submission: Submission, *, class_id: int = FIRST_CLASS) -> Submission:
+    """Store a new submission to a class; return it numbered after the person's others on the exercise.
 
     It is in no queue before `Queue.submit` has put it there, in the same transaction.
 
@@ -73,7 +73,7 @@ def add(session: Session, submission: Submission) -> Submission:
     nth = standings.used(session, submission.user, submission.exercise) + 1
     one = submission
     row = SubmissionRow(
-        id=one.id, user_id=one.user, class_id=FIRST_CLASS, exercise=one.exercise, number=number, nth=nth, state=OPEN,
+        id=one.id, user_id=one.user, class_id=class_id, exercise=one.exercise, number=number, nth=nth, state=OPEN,
         exercise_version=one.exercise_version, source=one.raw, seed=one.seed, device=one.device, created=one.created,
     )  # fmt: skip
     session.add(row)

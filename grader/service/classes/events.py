@@ -1,0 +1,451 @@
+"""What can be asked of a class, each with its fields and with who may ask it.
+
+The names and the bounds of the fields are those of a file of events, which `attention-gym class replay` plays.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from fractions import Fraction
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+
+from grader.judge.report import Dimension, Status
+from grader.rules.roster import fold
+from grader.rules.values import Count, ShareOf, Show
+from grader.rules.values import Field as Granting
+from grader.store.coursework import wall_time
+from grader.store.records import Role
+
+_NUMBER = re.compile(r"-?\d{1,9}(\.\d{1,9})?", re.ASCII)
+_ID = re.compile(r"[0-9A-Za-z_.-]{1,40}", re.ASCII)
+MOST_DAYS = 3660
+MOST_ATTEMPTS = 10_000
+LONGEST_GRACE = 10_080  # minutes: a week
+
+
+class Right(StrEnum):
+    """Who may ask."""
+
+    ADMINISTRATOR = "administrator"
+    INSTRUCTOR = "instructor"
+    STAFF = "staff"  # instructors, and assistants for their own sections
+    MEMBER = "member"
+    STUDENT = "student"  # for themselves; staff too, where nothing is changed
+    OWNER = "owner"  # for themselves, of whatever class
+
+
+def _exact(value: object) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        raise ValueError("a number is expected")
+    text = format(value, "f") if isinstance(value, Decimal) else str(value)
+    if not _NUMBER.fullmatch(text):
+        raise ValueError("a number with a point and at most nine digits before and behind it is expected")
+    return Fraction(text)
+
+
+def _hundredths(value: object) -> Fraction:
+    number = _exact(value)
+    if (number * 100).denominator != 1:
+        raise ValueError("at most two decimals are stored")
+    return number
+
+
+def _ten_thousandths(value: object) -> Fraction:
+    number = _exact(value)
+    if (number * 10_000).denominator != 1:
+        raise ValueError("at most four decimals are stored")
+    if not 0 <= number <= 1:
+        raise ValueError("a share from 0 to 1 is expected: 0.1 is ten per cent")
+    return number
+
+
+def _wall(value: object) -> datetime:
+    if not isinstance(value, str):
+        raise ValueError("a minute of the class's zone is expected, such as 2026-10-09T23:59")
+    try:
+        return wall_time(value)
+    except ValueError:
+        raise ValueError("a minute that exists is expected, such as 2026-10-09T23:59") from None
+
+
+def _within(least: int, most: int) -> AfterValidator:
+    def check(number: Fraction) -> Fraction:
+        if not least <= number <= most:
+            raise ValueError(f"from {least} to {most} is expected")
+        return number
+
+    return AfterValidator(check)
+
+
+def _different(names: list[str]) -> list[str]:
+    if len(set(names)) != len(names):
+        raise ValueError("a name comes twice")
+    return names
+
+
+def _score(value: object) -> Fraction | Status | Literal["ours", "cancelled"]:
+    if isinstance(value, str) and value in _STATUSES:
+        return _STATUSES[value]
+    score = _hundredths(value)
+    if not 0 <= score <= 100:
+        raise ValueError("a score is from 0 to 100")
+    return score
+
+
+_STATUSES: Mapping[str, Any] = {
+    "ungradable": Status.UNGRADABLE,
+    "rejected": Status.REJECTED,
+    "ours": "ours",
+    "cancelled": "cancelled",
+}
+
+
+def _visible(text: str) -> str:
+    if "\0" in text or not text.isprintable():
+        raise ValueError("characters that can be seen are expected")
+    return text
+
+
+Text = Annotated[str, Field(strict=True, max_length=200), AfterValidator(_visible)]
+Key = Annotated[str, Field(strict=True, min_length=1, max_length=40), AfterValidator(_visible)]
+Section = Annotated[str, Field(strict=True, min_length=1, max_length=80), AfterValidator(_visible)]
+Sections = Annotated[list[Section], AfterValidator(_different)]
+Person = Annotated[str, Field(strict=True), AfterValidator(fold)]
+Reason = Annotated[
+    str, Field(strict=True, max_length=2000), AfterValidator(lambda text: text.replace("\0", "").strip())
+]
+Points = Annotated[Fraction, BeforeValidator(_hundredths)]
+Weight = Annotated[Points, _within(0, 1000)]
+Share = Annotated[Fraction, BeforeValidator(_ten_thousandths)]
+Wall = Annotated[datetime, BeforeValidator(_wall)]
+Days = Annotated[StrictInt, Field(ge=0, le=MOST_DAYS)]
+Score = Annotated[Any, BeforeValidator(_score)]
+Exercise = Annotated[str, Field(strict=True, min_length=1, max_length=100), AfterValidator(_visible)]
+Items = Annotated[dict[Exercise, Weight], Field(min_length=1, max_length=100)]
+Attempts = Annotated[StrictInt, Field(ge=1, le=MOST_ATTEMPTS)]
+Grace = Annotated[StrictInt, Field(ge=0, le=LONGEST_GRACE)]
+
+
+class Event(BaseModel):
+    """The root of what can be asked. `do` names it, `right` says who may ask."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
+    do: ClassVar[str]
+    right: ClassVar[Right]
+    is_question: ClassVar[bool] = False
+
+
+class OfClass(Event):
+    """What concerns one class."""
+
+    class_: str = Field(alias="class")
+
+
+class MakeClass(OfClass):
+    """Begin a class, with a key that is free."""
+
+    do = "class"
+    right = Right.ADMINISTRATOR
+    class_: Key = Field(alias="class")
+    name: Annotated[Text, Field(min_length=1, max_length=80)]
+    zone: Text
+    bank: Days
+    sections: Sections
+
+
+class ClassSettings(Event):
+    """What of a class can be changed; what is left out stays."""
+
+    zone: Text | None = None
+    bank: Days | None = None
+    name: Annotated[Text, Field(min_length=1, max_length=80)] | None = None
+    sections: Sections | None = None
+
+
+class ChangeClass(OfClass):
+    """Change a class's zone, bank, name or sections."""
+
+    do = "class_change"
+    right = Right.INSTRUCTOR
+    set: ClassSettings
+
+
+class Appoint(OfClass):
+    """Make somebody an instructor, or an assistant for some sections; who is unknown gets an account."""
+
+    do = "staff"
+    right = Right.INSTRUCTOR
+    person: Person
+    name: Text
+    role: Literal[Role.INSTRUCTOR, Role.ASSISTANT]
+    sections: Sections = []
+
+
+class Import(OfClass):
+    """Bring a class to what a registrar's file says; `dry_run` only says what that would change."""
+
+    do = "import"
+    right = Right.INSTRUCTOR
+    csv: Annotated[str, Field(strict=True)]
+    dry_run: StrictBool = False
+    confirm: StrictInt | None = None
+
+
+class ChangeMember(OfClass):
+    """Move somebody into another section, or let them leave or come back."""
+
+    do = "member"
+    right = Right.INSTRUCTOR
+    person: Person
+    section: Section | None = None
+    act: Literal["leave", "back"] | None = None
+
+
+class LateFields(Event):
+    """What lateness costs; what is left out stays as it was, or as it is without lateness."""
+
+    per_day: Share | None = None
+    at_most: Share | None = None
+    of: ShareOf | None = None
+    bank_max: Days | None = None
+    cutoff: Days | None = None
+
+
+class AssignmentFields(Event):
+    """An assignment; what is left out stays as it was, or as it is usual."""
+
+    title: Text | None = None
+    items: Items | None = None
+    opens: Wall | None = None
+    due: Wall | None = None
+    section_due: dict[Section, Wall] | None = None
+    grace: Grace | None = None
+    late: LateFields | None = None
+    count: Count | None = None
+    attempts: Attempts | None = None
+    show: Show | None = None
+    show_checks: dict[Dimension, Show] | None = None
+
+
+class Assign(OfClass, AssignmentFields):
+    """Make an assignment, with a key that is free in its class."""
+
+    do = "assign"
+    right = Right.INSTRUCTOR
+    assignment: Key
+    items: Items
+    opens: Wall
+    due: Wall
+
+
+class ChangeAssignment(OfClass):
+    """Change an assignment: `late` field by field, the others as a whole. `revision` is that which was seen."""
+
+    do = "assign_change"
+    right = Right.INSTRUCTOR
+    assignment: str
+    set: AssignmentFields
+    revision: StrictInt | None = None
+
+
+class Grant(OfClass):
+    """Grant somebody something, or withdraw it with None; a due time is a minute on the class's wall."""
+
+    do = "except"
+    right = Right.INSTRUCTOR
+    person: Person
+    assignment: str | None = None
+    field: Granting
+    value: Any
+    reason: Reason
+
+
+class Override(OfClass):
+    """Replace a cell's points, or withdraw that with None. `revision` is that which was seen."""
+
+    do = "override"
+    right = Right.INSTRUCTOR
+    person: Person
+    assignment: str
+    points: Points | None
+    reason: Reason
+    revision: StrictInt | None = None
+
+
+class HandInWork(OfClass):
+    """Hand in to an assignment, or for practice: a source to be graded, or a result that is given."""
+
+    do = "hand_in"
+    right = Right.MEMBER
+    person: Person
+    assignment: str | None = None
+    exercise: Exercise
+    id: Annotated[str, Field(strict=True, pattern=_ID)]
+    score: Score | None = None
+    scores: dict[str, Score] | None = None
+    status: Literal["ungradable", "rejected", "ours", "cancelled"] | None = None
+    source: str | None = None
+    source_file: str | None = None
+
+
+class SetAside(Event):
+    """Let an attempt of one's own count no longer; `undo` lets it count again."""
+
+    do = "aside"
+    right = Right.OWNER
+    person: Person
+    id: str
+    undo: StrictBool = False
+
+
+class SetVersion(Event):
+    """Have given results of an exercise count as its version says from now on."""
+
+    do = "version"
+    right = Right.ADMINISTRATOR
+    exercise: Exercise
+    version: Annotated[str, Field(strict=True, min_length=1, max_length=80)]
+
+
+class Regrade(OfClass):
+    """Grade a class's attempts at an exercise once more, and show what that would change; nothing counts yet."""
+
+    do = "regrade"
+    right = Right.INSTRUCTOR
+    exercise: Exercise
+    change: Key
+    reason: Reason
+    keep: Literal["new", "better"] = "new"
+
+
+class Apply(OfClass):
+    """Let the results of a regrade count, if they change exactly what was shown."""
+
+    do = "apply"
+    right = Right.INSTRUCTOR
+    change: str
+
+
+class CancelChange(OfClass):
+    """Let the results of a regrade never count."""
+
+    do = "cancel_change"
+    right = Right.INSTRUCTOR
+    change: str
+
+
+class Publish(OfClass):
+    """Publish an assignment's results, to all but those who are held back."""
+
+    do = "publish"
+    right = Right.INSTRUCTOR
+    assignment: str
+    hold: list[Person] = []
+
+
+class Release(OfClass):
+    """Let a publication reach somebody who was held back."""
+
+    do = "release"
+    right = Right.INSTRUCTOR
+    assignment: str
+    person: Person
+
+
+class Delete(Event):
+    """Delete a person with everything that they have done."""
+
+    do = "delete"
+    right = Right.OWNER
+    person: Person
+
+
+class WhatIf(OfClass):
+    """Ask what a change would do; nothing is stored."""
+
+    do = "whatif"
+    right = Right.INSTRUCTOR
+    is_question = True
+    change: dict[str, Any]
+
+
+class Grades(OfClass):
+    """Ask for the gradebook."""
+
+    do = "grades"
+    right = Right.STAFF
+    is_question = True
+
+
+class Own(OfClass):
+    """Ask for a student's line as they may see it."""
+
+    do = "own"
+    right = Right.STUDENT
+    is_question = True
+    person: Person
+
+
+class Deadline(OfClass):
+    """Ask until when a student may hand in."""
+
+    do = "deadline"
+    right = Right.STUDENT
+    is_question = True
+    person: Person
+    assignment: str
+
+
+class Board(OfClass):
+    """Ask for the board of an item."""
+
+    do = "board"
+    right = Right.MEMBER
+    is_question = True
+    assignment: str
+    exercise: str
+
+
+EVENTS: Mapping[str, type[Event]] = {
+    one.do: one
+    for one in (
+        MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, Override, HandInWork,
+        SetAside, SetVersion, Regrade, Apply, CancelChange, Publish, Release, Delete, WhatIf, Grades, Own, Deadline,
+        Board,
+    )
+}  # fmt: skip
+PREVIEWED = ("assign_change", "class_change", "except", "override", "member")
+_ONE_OF = ("score", "scores", "status", "source", "source_file")
+
+
+def wrong_fields(do: str, given: Mapping[str, Any]) -> str:
+    """Return which field is missing or unknown, in words; empty if none is."""
+    if do not in EVENTS:
+        return f"`do` is {do!r}; it is one of {', '.join(EVENTS)}"
+    known = EVENTS[do].model_fields
+    names = {field.alias or name: field.is_required() for name, field in known.items()}
+    wrong = next(_wrong(do, names, given), "")
+    if not wrong and do == "hand_in" and sum(given.get(name) is not None for name in _ONE_OF) != 1:
+        wrong = f"`hand_in` has one of {', '.join(_ONE_OF)}"
+    if not wrong and do == "whatif":
+        change = given["change"]
+        if not isinstance(change, Mapping) or change.get("do") not in PREVIEWED:
+            return f"`change` is an object whose `do` is one of {', '.join(PREVIEWED)}"
+        inner = {name: value for name, value in change.items() if name != "do"}
+        return wrong_fields(change["do"], {"class": "", **inner})
+    return wrong
+
+
+def _wrong(do: str, names: Mapping[str, bool], given: Iterable[str]) -> Iterator[str]:
+    for name in names:
+        if names[name] and name not in given:
+            yield f"`{do}` lacks its field `{name}`"
+    for name in given:
+        if name not in names:
+            yield f"`{do}` has no field `{name}`; its fields are {', '.join(names)}"

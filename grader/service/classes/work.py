@@ -1,0 +1,141 @@
+"""What students do in a class: hand in, and set an attempt aside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+from grader.judge.report import Report, Status
+from grader.rules.hand_in import Accepted, NotAccepted, Practice, WhyNot, may_set_aside
+from grader.rules.hand_in import hand_in as rule_of
+from grader.rules.sentences import exact
+from grader.service.classes.events import HandInWork, SetAside
+from grader.service.classes.requests import Refused, Request, bad_value, unknown
+from grader.store import changes, classes, coursework, gradings, submissions, turns
+from grader.store.gradings import Grading, Versions
+from grader.store.records import Reason, Submission, SubmissionId, UserId
+
+OURS = "given"  # the incident of a result that is given as a fault of ours
+_WHY = {
+    WhyNot.UNKNOWN: "There is no such exercise in this assignment.",
+    WhyNot.NOT_MEMBER: "You are no longer in this class.",
+    WhyNot.NOT_OPEN: "This assignment has not opened yet.",
+    WhyNot.CLOSED: "This assignment is closed; you can go on practising.",
+    WhyNot.NO_ATTEMPTS: "You have no attempt left at this exercise.",
+}
+Given = Fraction | Status | str  # a score, or a word for what became of it
+
+
+def hand_in(asking: Request, event: HandInWork) -> Mapping[str, Any]:
+    """Take a hand-in whose result is given, by the rules."""
+    id = SubmissionId(event.id)
+    user = asking.user if asking.user is not None else asking.member(event.person).user
+    turns.of_person(asking.session, user)
+    if submissions.owner(asking.session, id) is not None:
+        raise Refused("exists", f"There is a submission {event.id!r} already.")
+    taken = rule(asking, user, event.assignment, event.exercise)
+    _store(asking, user, event)
+    _count(asking, id, event.assignment, taken)
+    grade_as_given(asking, id, event.exercise, _text_of(event))
+    return {"practice": True} if isinstance(taken, Practice) else {"practice": False, "days_late": taken.days_late}
+
+
+def rule(asking: Request, user: UserId, assignment: str | None, exercise: str) -> Accepted | Practice:
+    """Return what becomes of somebody's hand-in now.
+
+    Raises:
+        Refused: it is not taken; nothing is used up.
+    """
+    person = classes.person_of(asking.session, user)
+    taken = rule_of(asking.book(user), person, assignment, exercise, at=asking.at)
+    if isinstance(taken, NotAccepted):
+        more = {} if taken.used is None else {"used": taken.used}
+        raise Refused(taken.code.value, _WHY[taken.code], **more)
+    return taken
+
+
+def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
+    """Let an attempt of one's own count no longer, or again."""
+    user = classes.find_person(asking.session, event.person)
+    place = coursework.place_of(asking.session, SubmissionId(event.id))
+    if user is None or place is None or place[0] != user or place[2] is None:
+        raise unknown("There is no such attempt among yours.")
+    one = next(each for each in classes.every_class(asking.session) if each.id == place[1])
+    known = classes.membership(asking.session, one.id, user)
+    asking = replace(asking, one=one, own=known)
+    if known is None or not known.present:
+        raise Refused(WhyNot.NOT_MEMBER.value, _WHY[WhyNot.NOT_MEMBER])
+    book = asking.book(user)
+    assignment = book.assignments[coursework.key_of_assignment(asking.session, place[2])]
+    if known.person not in book.members or not may_set_aside(book, known.person, assignment, asking.at):
+        raise Refused(WhyNot.CLOSED.value, "This assignment is closed, so which attempts count stays as it is.")
+    coursework.set_aside(asking.session, SubmissionId(event.id), aside=not event.undo)
+    asking.note("aside", f"{event.person} {event.id}", before=event.undo, after=not event.undo)
+    return {}
+
+
+def grade_as_given(asking: Request, id: SubmissionId, exercise: str, text: str, change: int | None = None) -> None:
+    """Store the result that a text of `_text_of` gives by the present version, as the current one or a change's."""
+    version = changes.version_of(asking.session, exercise)
+    found = _result(text, version)
+    if found == "cancelled":
+        if change is None:
+            changes.cancel_given(asking.session, id, asking.now)
+        return
+    score = float(found) if isinstance(found, Fraction) else 0.0
+    status = found if isinstance(found, Status) else Status.GRADED
+    incident = OURS if found == "ours" else ""
+    report = Report(exercise, status, score, 0, "cpu", 0.0, incident=incident)
+    made_with = Versions(exercise=version, grader="", torch="")
+    grading = replace(Grading.of(report, made_with, asking.now), reason=Reason.GIVEN)
+    added = gradings.add(asking.session, id, grading, change=change)
+    if change is None:
+        gradings.make_current(asking.session, id, added, asking.now)
+
+
+def is_given(raw: bytes) -> bool:
+    """Return whether a submission is a given result."""
+    return raw.startswith(b'{"given": ')
+
+
+def _store(asking: Request, user: UserId, event: HandInWork) -> None:
+    text = _text_of(event)
+    _result(text, changes.version_of(asking.session, event.exercise))
+    submission = Submission(
+        id=SubmissionId(event.id), user=user, exercise=event.exercise, exercise_version="given", raw=text.encode(),
+        seed=0, device="cpu", created=asking.now,
+    )  # fmt: skip
+    submissions.add(asking.session, submission, class_id=asking.school_class.id)
+
+
+def _count(asking: Request, id: SubmissionId, assignment: str | None, taken: Accepted | Practice) -> None:
+    if isinstance(taken, Accepted) and assignment is not None:
+        coursework.assign_submission(asking.session, id, asking.assignment(assignment), taken.promise)
+
+
+def _text_of(event: HandInWork) -> str:
+    """Return a given result as it is stored in place of a source."""
+    if event.scores is not None:
+        return json.dumps({"given": {version: _word(one) for version, one in event.scores.items()}})
+    one = event.score if event.score is not None else event.status
+    if one is None:
+        raise bad_value("A source is graded where the service runs; here a score or a status is expected.")
+    return json.dumps({"given": _word(one)})
+
+
+def _word(one: Given) -> str:
+    return exact(one) if isinstance(one, Fraction) else str(one)
+
+
+def _result(text: str, version: str) -> Given:
+    given = json.loads(text)["given"]
+    if isinstance(given, dict):
+        if version not in given:
+            raise bad_value(f"There is no result for version {version!r}.")
+        given = given[version]
+    if given in (Status.UNGRADABLE.value, Status.REJECTED.value):
+        return Status(given)
+    return given if given in ("ours", "cancelled") else Fraction(given)

@@ -1,0 +1,51 @@
+"""What staff have done to a class: who, when, why, and what was there before and after. Lines are only ever added."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from grader.store.tables import AuditRow
+
+_LONGEST_SUBJECT, _LONGEST_NAME = 300, 254  # characters of the columns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditLine:
+    """One action. `at` is in seconds since the epoch; `class_id` is None for what concerns the installation."""
+
+    class_id: int | None
+    at: float
+    by: str
+    do: str
+    subject: str = ""
+    ok: bool = True
+    before: Any = None
+    after: Any = None
+    reason: str = ""
+
+
+def add(session: Session, line: AuditLine) -> None:
+    """Store a line; `before` and `after` are what JSON can hold."""
+    row = AuditRow(
+        class_id=line.class_id, at=line.at, by=line.by[:_LONGEST_NAME], do=line.do, ok=line.ok, reason=line.reason,
+        subject=line.subject[:_LONGEST_SUBJECT], before=json.dumps(line.before), after=json.dumps(line.after),
+    )  # fmt: skip
+    session.add(row)
+    session.flush()
+
+
+def lines(session: Session, class_id: int) -> list[AuditLine]:
+    """Return a class's lines, the oldest first."""
+    rows = session.scalars(select(AuditRow).where(AuditRow.class_id == class_id).order_by(AuditRow.id))
+    return [
+        AuditLine(
+            class_id=row.class_id, at=row.at, by=row.by, do=row.do, subject=row.subject, ok=row.ok, reason=row.reason,
+            before=json.loads(row.before), after=json.loads(row.after),
+        )
+        for row in rows
+    ]  # fmt: skip
