@@ -129,7 +129,7 @@ def attempts(session: Session, class_id: int, exercise: str) -> list[Regraded]:
     )
     return [
         Regraded(SubmissionId(id), UserId(user), person, name, _outcome(*result), raw)
-        for id, user, person, name, raw, *result in session.execute(query)
+        for id, user, person, name, raw, *result in map(tuple[Any, ...], session.execute(query))
     ]
 
 
@@ -138,7 +138,7 @@ def results(session: Session, change: Change, class_id: int) -> list[Regraded]:
     row = GradingRow
     query = select(row.submission_id, row.id, row.status, row.score, row.incident).where(row.change_id == change.id)
     new = {
-        id: (GradingId(grading), _outcome(State.DONE.value, *result)) for id, grading, *result in session.execute(query)
+        id: (GradingId(grading), _outcome(State.DONE.value, *result)) for id, grading, *result in map(tuple[Any, ...], session.execute(query))
     }
     return [
         Regraded(one.id, one.user, one.person, one.exercise, one.before, one.raw, *new[one.id])

@@ -272,9 +272,9 @@ def _attempts(session: Session, keys: Mapping[int, Key], user: UserId | None) ->
     found: dict[Person, list[HandIn]] = defaultdict(list)
     for person, id, assignment, exercise, number, created, due, zone, state, aside, *graded in session.execute(query):
         result, score = result_of(state, *graded)
-        promise = DueTime(wall_time(due), zone_of(zone))
+        promise = DueTime(wall_time(due or ""), zone_of(zone or ""))
         found[person].append(
-            HandIn(id, keys[assignment], exercise, number, milliseconds(created), promise, result, score, aside)
+            HandIn(id, keys[assignment or 0], exercise, number, milliseconds(created), promise, result, score, aside)
         )
     return {person: tuple(attempts) for person, attempts in found.items()}
 

@@ -26,6 +26,7 @@ from grader.service.classes.events import (
 from grader.service.classes.requests import Refused, Request, bad_value, check_reason, fields_of
 from grader.store import classes, coursework
 from grader.store.classes import Membership
+from grader.store.records import UserId
 
 _OF_CLASS = (Field.STANDING_DAYS, Field.BANK_DAYS)
 
@@ -184,7 +185,7 @@ def _withdraw_override(asking: Request, known: Membership, id: int, reason: str)
         coursework.override(asking.session, known.user, id, None, reason=reason, by=asking.user, now=asking.now)
 
 
-def _who_saved(asking: Request, points: Fraction | None, reason: str, by: int | None) -> str:
+def _who_saved(asking: Request, points: Fraction | None, reason: str, by: UserId | None) -> str:
     who: Person = "somebody" if by is None else classes.person_of(asking.session, by)
     what = "withdrew the override" if points is None else f"saved {two_decimals(points)} (“{reason}”)"
     return f"Meanwhile {who} {what}. Look at the cell again, and then save."

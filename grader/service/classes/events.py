@@ -91,7 +91,8 @@ def _different(names: list[str]) -> list[str]:
 
 def _score(value: object) -> Fraction | Status | Literal["ours", "cancelled"]:
     if isinstance(value, str) and value in _STATUSES:
-        return _STATUSES[value]
+        word: Status | Literal["ours", "cancelled"] = _STATUSES[value]
+        return word
     score = _hundredths(value)
     if not 0 <= score <= 100:
         raise ValueError("a score is from 0 to 100")
