@@ -138,7 +138,8 @@ def results(session: Session, change: Change, class_id: int) -> list[Regraded]:
     row = GradingRow
     query = select(row.submission_id, row.id, row.status, row.score, row.incident).where(row.change_id == change.id)
     new = {
-        id: (GradingId(grading), _outcome(State.DONE.value, *result)) for id, grading, *result in map(tuple[Any, ...], session.execute(query))
+        id: (GradingId(grading), _outcome(State.DONE.value, *result))
+        for id, grading, *result in map(tuple[Any, ...], session.execute(query))
     }
     return [
         Regraded(one.id, one.user, one.person, one.exercise, one.before, one.raw, *new[one.id])

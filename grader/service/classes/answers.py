@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
-from grader.service.classes import assigning, forms, people, reading, regrades, work
+from grader.service.classes import agenda, assigning, forms, people, reading, regrades, work
 from grader.service.classes.events import EVENTS, Event, WhatIf
 from grader.service.classes.requests import ADMINISTRATOR, Refused, Request, check_right, unknown
 from grader.store import audit, classes
@@ -132,5 +132,6 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "own": reading.own,
     "deadline": reading.deadline,
     "board": reading.board,
+    "agenda": agenda.agenda,
     "whatif": what_if,
 }

@@ -393,6 +393,15 @@ class Own(OfClass):
     person: Person
 
 
+class Agenda(OfClass):
+    """Ask for a student's assignments, with what a hand-in costs now."""
+
+    do = "agenda"
+    right = Right.STUDENT
+    is_question = True
+    person: Person
+
+
 class Deadline(OfClass):
     """Ask until when a student may hand in."""
 
@@ -418,7 +427,7 @@ EVENTS: Mapping[str, type[Event]] = {
     for one in (
         MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, Override, HandInWork,
         SetAside, SetVersion, Regrade, Apply, CancelChange, Publish, Release, Delete, WhatIf, Grades, Own, Deadline,
-        Board,
+        Board, Agenda,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")
