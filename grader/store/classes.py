@@ -169,7 +169,7 @@ def appoint(
     session.flush()
 
 
-def enrol(session: Session, class_id: int, user: UserId, line: RosterRow, now: float) -> None:
+def enrol(session: Session, class_id: int, user: UserId, line: RosterRow, *, now: float) -> None:
     """Make somebody a student of a class, or keep them one, as a line of a roster has them."""
     row = session.get(MembershipRow, (user, class_id))
     if row is None:

@@ -128,7 +128,7 @@ def release(session: Session, id: int, user: UserId) -> None:
 
 
 def grant(
-    session: Session, class_id: int, user: UserId, assignment: int | None, what: Field, value: datetime | int | None, *,
+    session: Session, class_id: int, user: UserId, *, assignment: int | None, what: Field, value: datetime | int | None,
     reason: str, by: UserId | None, now: float,
 ) -> None:  # fmt: skip
     """Store an exception, which takes the place of the person's former one of its kind; None withdraws that."""

@@ -83,7 +83,7 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
     _flush_name(session, name)
     if role is not Role.LEARNER:
         enter_class(session, UserId(row.id), role, now)
-    return User(UserId(row.id), name, role)
+    return User(UserId(row.id), name, role, enrolled=role is not Role.LEARNER)
 
 
 def rename(session: Session, user: UserId, name: str, *, key: str) -> None:

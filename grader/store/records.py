@@ -70,7 +70,7 @@ class User:
     name: str
     role: Role
     email: str = ""
-    enrolled: bool = False
+    enrolled: bool = field(default=False, compare=False)
 
     @property
     def visitor(self) -> bool:

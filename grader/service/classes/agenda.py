@@ -1,4 +1,4 @@
-"""What a student sees of a class: each assignment with their own due time, what a hand-in costs now, and their points."""
+"""What a student sees of a class: assignments with their own due times, what a hand-in costs now, and their points."""
 
 from __future__ import annotations
 

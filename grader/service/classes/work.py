@@ -14,7 +14,7 @@ from grader.rules.hand_in import hand_in as rule_of
 from grader.rules.sentences import exact
 from grader.rules.values import Assignment, Book, Person
 from grader.service.classes.events import HandInWork, SetAside
-from grader.service.classes.requests import Refused, Request, bad_value, unknown
+from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
 from grader.store import changes, classes, coursework, gradings, submissions, turns
 from grader.store.classes import SchoolClass
 from grader.store.engine import Session
@@ -38,7 +38,7 @@ def hand_in(asking: Request, event: HandInWork) -> Mapping[str, Any]:
     user = asking.user if asking.user is not None else asking.member(event.person).user
     turns.of_person(asking.session, user)
     if submissions.owner(asking.session, id) is not None:
-        raise Refused("exists", f"There is a submission {event.id!r} already.")
+        raise ClassRefusal("exists", f"There is a submission {event.id!r} already.")
     taken = rule(asking, user, event.assignment, event.exercise)
     _store(asking, user, event)
     _count(asking, id, event.assignment, taken)
@@ -50,13 +50,13 @@ def rule(asking: Request, user: UserId, assignment: str | None, exercise: str) -
     """Return what becomes of somebody's hand-in now.
 
     Raises:
-        Refused: it is not taken; nothing is used up.
+        ClassRefusal: it is not taken; nothing is used up.
     """
     person = classes.person_of(asking.session, user)
     taken = rule_of(asking.book(user), person, assignment, exercise, at=asking.at)
     if isinstance(taken, NotAccepted):
         more = {} if taken.used is None else {"used": taken.used}
-        raise Refused(taken.code.value, _WHY[taken.code], **more)
+        raise ClassRefusal(taken.code.value, _WHY[taken.code], **more)
     return taken
 
 
@@ -118,17 +118,17 @@ def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
     known = classes.membership(asking.session, one.id, user)
     asking = replace(asking, one=one, own=known)
     if known is None or not known.present:
-        raise Refused(WhyNot.NOT_MEMBER.value, _WHY[WhyNot.NOT_MEMBER])
+        raise ClassRefusal(WhyNot.NOT_MEMBER.value, _WHY[WhyNot.NOT_MEMBER])
     book = asking.book(user)
     assignment = book.assignments[coursework.key_of_assignment(asking.session, place[2])]
     if known.person not in book.members or not may_set_aside(book, known.person, assignment, asking.at):
-        raise Refused(WhyNot.CLOSED.value, "This assignment is closed, so which attempts count stays as it is.")
+        raise ClassRefusal(WhyNot.CLOSED.value, "This assignment is closed, so which attempts count stays as it is.")
     coursework.set_aside(asking.session, SubmissionId(event.id), aside=not event.undo)
     asking.note("aside", f"{event.person} {event.id}", before=event.undo, after=not event.undo)
     return {}
 
 
-def grade_as_given(asking: Request, id: SubmissionId, exercise: str, text: str, change: int | None = None) -> None:
+def grade_as_given(asking: Request, id: SubmissionId, exercise: str, text: str, *, change: int | None = None) -> None:
     """Store the result that a text of `_text_of` gives by the present version, as the current one or a change's."""
     version = changes.version_of(asking.session, exercise)
     found = _result(text, version)
