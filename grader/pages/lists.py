@@ -31,7 +31,12 @@ _ENDS = {
     Status.CRASHED: "crashed",
 }
 GUEST_WORK = "Sign in to see what you have handed in."
-_ON_THE_WAY = {State.QUEUED: "in line", State.RUNNING: "being checked", State.CANCELLED: "cancelled"}
+_ON_THE_WAY = {
+    State.QUEUED: "in line",
+    State.RUNNING: "being checked",
+    State.CANCELLED: "cancelled",
+    State.SEALED: "handed in",
+}
 
 
 def header_view(

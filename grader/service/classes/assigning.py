@@ -55,6 +55,8 @@ def change_assignment(asking: Request, event: ChangeAssignment) -> Mapping[str, 
     after = _changed(before, event.set)
     _check(asking, after)
     revision = coursework.save_assignment(asking.session, asking.school_class.id, after, id)
+    if (before.show, before.show_checks) != (after.show, after.show_checks):
+        coursework.refresh_standings(asking.session, id)
     old, new = fields_of(before), fields_of(after)
     different = [name for name in new if old[name] != new[name]]
     asking.note(

@@ -13,6 +13,7 @@ from grader.rules.hand_in import Accepted, NotAccepted, Practice, WhyNot, may_se
 from grader.rules.hand_in import hand_in as rule_of
 from grader.rules.sentences import exact
 from grader.rules.values import Assignment, Book, Person
+from grader.rules.visible import is_visible
 from grader.service.classes.events import HandInWork, SetAside
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
 from grader.store import changes, classes, coursework, gradings, submissions, turns
@@ -106,6 +107,18 @@ def store_where_it_counts(session: Session, submission: Submission) -> None:
     id = coursework.assignment_id(session, goal.one.id, goal.assignment.key)
     if isinstance(goal.taken, Accepted) and id is not None:
         coursework.assign_submission(session, submission.id, id, goal.taken.promise)
+
+
+def sealed(session: Session, user: UserId, now: float) -> frozenset[str]:
+    """Return the submissions whose results their owner is not to see at a time."""
+    found: set[str] = set()
+    for class_id in coursework.hiding_classes(session, user):
+        book = coursework.book(session, classes.class_of_id(session, class_id), user)
+        for person in book.members:
+            at, every = coursework.milliseconds(now), book.assignments.values()
+            shown = {one.key for one in every if is_visible(book, person, one, at)}
+            found |= {one.id for one in book.attempts.get(person, ()) if one.assignment not in shown}
+    return frozenset(found)
 
 
 def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
