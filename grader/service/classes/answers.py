@@ -14,10 +14,11 @@ from grader.rules.values import Person
 from grader.service.classes import agenda, assigning, forms, people, reading, regrades, work
 from grader.service.classes.events import EVENTS, ClassEvent, WhatIf
 from grader.service.classes.requests import ADMINISTRATOR, ClassRefusal, Request, check_right, unknown
-from grader.store import audit, classes
+from grader.store import audit, classes, coursework
 from grader.store.audit import AuditLine
+from grader.store.classes import SchoolClass
 from grader.store.engine import Database, Session, server_time
-from grader.store.records import User
+from grader.store.records import Role, User
 
 _NOTED = {"import": (), "override": ("stale",)}  # refusals that the audit tells; empty: all of them
 
@@ -48,6 +49,31 @@ class Classes:
         except ClassRefusal as refusal:
             self._note(by, do, fields, refusal)
             raise
+
+    def now(self) -> float:
+        """Return the time by which everything here is decided, in seconds since the epoch."""
+        with self._database.read() as session:
+            return server_time(session, self._clock)
+
+    def person_of(self, user: User) -> Person:
+        """Return how somebody is named in events."""
+        with self._database.read() as session:
+            return classes.person_of(session, user.id)
+
+    def studied_by(self, user: User) -> list[SchoolClass]:
+        """Return the classes in which somebody studies now."""
+        with self._database.read() as session:
+            return [one for one, own in classes.classes_of(session, user.id) if own.role is Role.STUDENT]
+
+    def goal_of(self, user: User, exercise: str) -> tuple[work.Destination, Mapping[str, Any]] | None:
+        """Return the assignment to which a hand-in to an exercise goes now, and what that means in words."""
+        with self._database.read() as session:
+            now = server_time(session, self._clock)
+            goal = next(iter(work.destinations(session, user.id, exercise, now)), None)
+        if goal is None:
+            return None
+        at = coursework.milliseconds(now)
+        return goal, agenda.going(goal.book, goal.person, goal.assignment, exercise, at=at)
 
     def _transaction(self, kind: type[ClassEvent]) -> AbstractContextManager[Session]:
         only_reads = kind.is_question and kind is not WhatIf
