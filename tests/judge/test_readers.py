@@ -140,7 +140,7 @@ HANDLERS = {
     "service/accounts": "READERS",
     "service/classes": "events of a file that an operator plays, and forms of bounded length",
     "service/names": "READERS",
-    "service/service": "ids of 24 characters",
+    "service/service": "ids of 40 characters at most",
     "store/audit": "what our own code writes",
     "store/changes": "what our own code writes",
     "store/coursework": "what our own code writes",

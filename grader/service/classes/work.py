@@ -20,7 +20,7 @@ from grader.store import changes, classes, coursework, gradings, submissions, tu
 from grader.store.classes import SchoolClass
 from grader.store.engine import Session
 from grader.store.gradings import Grading, Versions
-from grader.store.records import Reason, Submission, SubmissionId, UserId
+from grader.store.records import Reason, Role, Submission, SubmissionId, UserId
 
 OURS = "given"  # the incident of a result that is given as a fault of ours
 _WHY = {
@@ -119,6 +119,16 @@ def sealed(session: Session, user: UserId, now: float) -> frozenset[str]:
             shown = {one.key for one in every if is_visible(book, person, one, at)}
             found |= {one.id for one in book.attempts.get(person, ()) if one.assignment not in shown}
     return frozenset(found)
+
+
+def teaches(session: Session, user: UserId, id: SubmissionId) -> bool:
+    """Return whether somebody reads a submission as staff of its class, an assistant those of their sections."""
+    place = coursework.place_of(session, id)
+    own = None if place is None else classes.membership(session, place[1], user)
+    if place is None or own is None or not own.present or own.role is Role.STUDENT:
+        return False
+    whose = classes.membership(session, place[1], place[0])
+    return whose is not None and (own.role is Role.INSTRUCTOR or whose.section in own.sections)
 
 
 def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
