@@ -5,14 +5,17 @@ What failed comes first; colours only on a terminal.
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
+import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -176,3 +179,8 @@ def _indented(text: str, by: int = 4, style: str = "") -> Iterator[Text]:
 
 def _wrap(text: str) -> list[str]:
     return [part for line in text.splitlines() for part in textwrap.wrap(line, COLUMNS) or [""]]
+
+
+def write_json(answer: Mapping[str, Any]) -> None:
+    """Write an object in a line of its own, whatever its length."""
+    sys.stdout.write(f"{json.dumps(answer)}\n")

@@ -13,7 +13,7 @@ from grader.rules.roster import fold
 from grader.rules.values import Person
 from grader.service.classes import agenda, assigning, forms, people, reading, regrades, work
 from grader.service.classes.events import EVENTS, ClassEvent, WhatIf
-from grader.service.classes.requests import ADMINISTRATOR, ClassRefusal, Request, check_right, unknown
+from grader.service.classes.requests import ADMINISTRATOR, ClassRefusal, Request, SourceGrading, check_right, unknown
 from grader.store import audit, classes, coursework
 from grader.store.audit import AuditLine
 from grader.store.classes import SchoolClass
@@ -26,8 +26,8 @@ _NOTED = {"import": (), "override": ("stale",)}  # refusals that the audit tells
 class Classes:
     """The classes of an installation; see `grader.service.classes.events` for what can be asked."""
 
-    def __init__(self, database: Database, *, clock: Callable[[], float]) -> None:
-        self._database, self._clock = database, clock
+    def __init__(self, database: Database, *, clock: Callable[[], float], grading: SourceGrading | None = None) -> None:
+        self._database, self._clock, self._grading = database, clock, grading
 
     def do(self, by: User | Person, do: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Do what is asked and return the answer, as JSON can hold it.
@@ -86,13 +86,13 @@ class Classes:
         lock = "id" not in fields
         one = classes.find_class(session, key, lock=lock) if isinstance(key, str) else None
         if by == ADMINISTRATOR:
-            return Request(session, now, ADMINISTRATOR, None, one, None, True)
+            return Request(session, now, ADMINISTRATOR, None, one, None, True, self._grading)
         user = by.id if isinstance(by, User) else classes.find_person(session, fold(by))
         if user is None:
             raise unknown("There is no such class.")
         own = None if one is None else classes.membership(session, one.id, user)
         is_admin = classes.is_administrator(session, user)
-        return Request(session, now, classes.person_of(session, user), user, one, own, is_admin)
+        return Request(session, now, classes.person_of(session, user), user, one, own, is_admin, self._grading)
 
     def _note(self, by: User | Person, do: str, fields: Mapping[str, Any], refusal: ClassRefusal) -> None:
         """Add a refusal to the audit that others should know of: somebody of the class tried to change it."""

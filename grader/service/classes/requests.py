@@ -8,6 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from grader.errors import NotAllowed
+from grader.exercise.catalog import Catalog
+from grader.jobs.table import Queue
 from grader.rules.hand_in import WhyNot
 from grader.rules.roster import fold
 from grader.rules.sentences import exact
@@ -37,6 +39,15 @@ def unknown(what: str = "There is no such thing here.") -> ClassRefusal:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceGrading:
+    """What grades the sources of a term that is replayed: a queue, the exercises, and the secret of their seeds."""
+
+    queue: Queue
+    catalog: Catalog
+    secret: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A request inside its transaction.
 
@@ -47,6 +58,7 @@ class Request:
         one: the class that it is about; None for what concerns the installation.
         own: what the asking person is in that class; None for nothing.
         is_admin: whether they administer the installation.
+        grading: what grades sources; None where only results are given.
     """
 
     session: Session
@@ -56,6 +68,7 @@ class Request:
     one: SchoolClass | None
     own: Membership | None
     is_admin: bool
+    grading: SourceGrading | None = None
 
     @property
     def at(self) -> int:
