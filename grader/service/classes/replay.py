@@ -91,10 +91,11 @@ def _read(line: str) -> TimedEvent:
     fields = {name: value for name, value in found.items() if name not in ("at", "do", "by")}
     if wrong_field := wrong_fields(found["do"], fields):
         raise BadEvents(wrong_field)
-    return TimedEvent(_time(found["at"]), found["by"], found["do"], fields)
+    return TimedEvent(read_time(found["at"]), found["by"], found["do"], fields)
 
 
-def _time(text: str) -> float:
+def read_time(text: str) -> float:
+    """Return a time with its offset in seconds since the epoch; BadEvents for any other text."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:
