@@ -75,7 +75,7 @@ def assign_all(asking: Request, event: AssignAll) -> Mapping[str, Any]:
     trial = asking.session.begin_nested()
     try:
         for given in event.assignments:
-            done.append(_make_or_change(asking, given))
+            done.append(_one_of_all(asking, given))
         found = forms.changes(preview(before, asking.book(), asking.at))
     except BaseException:
         trial.rollback()
@@ -85,6 +85,15 @@ def assign_all(asking: Request, event: AssignAll) -> Mapping[str, Any]:
     else:
         trial.commit()
     return {"assignments": done, **found}
+
+
+def _one_of_all(asking: Request, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Make or change one of several; a refusal says which it is."""
+    try:
+        return _make_or_change(asking, given)
+    except ClassRefusal as refusal:
+        which = str(given.get("assignment", "an assignment without a key"))[:40]
+        raise ClassRefusal(refusal.code, f"{which}: {refusal}", **refusal.more) from refusal
 
 
 def _make_or_change(asking: Request, given: Mapping[str, Any]) -> Mapping[str, Any]:
