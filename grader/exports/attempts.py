@@ -84,12 +84,13 @@ def _tests(report: Report) -> list[_Test]:
         verdict = Verdict.BROKEN if report.incident else Verdict.PASSED if score == _FULL else Verdict.FAILED
         return [_Test(_WHOLE, "score", verdict, score, _FULL, _output(report))]
     found = [_test(check) for check in report.checks]
-    possible = _spread([one.possible for one in found], _FULL, ceilings=[_FULL] * len(found))
-    earned = _spread([one.earned for one in found], score, ceilings=possible)
+    earned = _spread([one.earned for one in found], score, floors=[min(one.earned, 1) for one in found])
+    most = [max(one.possible, mine) for one, mine in zip(found, earned, strict=True)]
+    possible = _spread(most, _FULL, floors=earned)
     tests = [replace(one, earned=mine, possible=most) for one, mine, most in zip(found, earned, possible, strict=True)]
-    rest, most = score - sum(earned), _FULL - sum(possible)
-    if rest or most:
-        tests.append(_Test(_REST, "score", Verdict.PASSED if rest == most else Verdict.FAILED, rest, most, ""))
+    rest, left = score - sum(earned), _FULL - sum(possible)
+    if rest or left:
+        tests.append(_Test(_REST, "score", Verdict.PASSED if rest == left else Verdict.FAILED, rest, left, ""))
     return tests
 
 
@@ -100,15 +101,15 @@ def _test(check: CheckResult) -> _Test:
     return _Test(check.name, check.dimension, check.status, earned, possible, clean(message))
 
 
-def _spread(points: list[int], total: int, ceilings: list[int]) -> list[int]:
+def _spread(points: list[int], total: int, floors: list[int]) -> list[int]:
     """Return `points` with a hundredth more or less at a time until their sum is `total`, as far as that goes.
 
-    What has no points gets none, and nothing exceeds its ceiling; the last ones are changed first.
+    What has no points gets none, and nothing falls below its floor; the last ones are changed first.
     """
     found = list(points)
     while missing := total - sum(found):
         step = 1 if missing > 0 else -1
-        may = [place for place, one in enumerate(found) if one > 0 and 0 <= one + step <= ceilings[place]]
+        may = [place for place, one in enumerate(found) if one > 0 and one + step >= floors[place]]
         if not may:
             break
         for place in may[-abs(missing) :]:
