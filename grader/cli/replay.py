@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, nullcontext
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from grader.cli.text import echo, write_json
+from grader.cli.text import content_of, echo, write_json
 from grader.local import WrongUse
 from grader.settings import Settings
 
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from grader.service.classes.requests import SourceGrading
     from grader.store.engine import Database
 
+LARGEST = 1 << 28  # bytes of a file of events
 CATALOG = Annotated[str, typer.Option("--catalog", help="A folder with other exercises to grade sources with.")]
 
 
@@ -35,7 +35,7 @@ def replay(
 
     with closing(opened(Settings.from_environment())) as database:
         try:
-            events = read_events(_content(file), Path() if file == "-" else Path(file).parent)
+            events = read_events(content_of(file, LARGEST), Path() if file == "-" else Path(file).parent)
         except BadEvents as wrong:
             raise WrongUse(str(wrong)) from None
         with database.read() as session:
@@ -74,11 +74,3 @@ def _tell(answer: Mapping[str, Any], *, as_json: bool) -> None:
         write_json(answer)
     elif not answer["ok"]:
         echo(f"event {answer['n']}, {answer['do']}: {answer['code']}")
-
-
-def _content(file: str) -> bytes:
-    if file == "-":
-        return sys.stdin.buffer.read()
-    if not Path(file).is_file():
-        raise WrongUse(f"there is no file {file!r}")
-    return Path(file).read_bytes()

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
+import stat
 import sys
 import textwrap
 from collections import Counter
@@ -24,6 +25,7 @@ from rich.text import Text
 from grader.checks.finding import Verdict
 from grader.judge.report import HALVED, WHY, CheckResult, DevicePanel, Flag, Property, Report, Status
 from grader.judge.text import one_line
+from grader.local import WrongUse
 
 BAR = 24  # characters
 COLUMNS = 100
@@ -184,3 +186,18 @@ def _wrap(text: str) -> list[str]:
 def write_json(answer: Mapping[str, Any]) -> None:
     """Write an object in a line of its own, whatever its length."""
     sys.stdout.write(f"{json.dumps(answer)}\n")
+
+
+def content_of(file: str, most: int) -> bytes:
+    """Return what a file or standard input holds, of a larger one so much that its reader sees it is too large."""
+    if file == "-":
+        return sys.stdin.buffer.read(most + 1)
+    try:
+        if not stat.S_ISREG(Path(file).stat().st_mode):  # a folder; or a pipe, which nobody may ever fill
+            raise WrongUse(f"{file!r} is no ordinary file")
+        with Path(file).open("rb") as opened:
+            return opened.read(most + 1)
+    except FileNotFoundError:
+        raise WrongUse(f"there is no file {file!r}") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero in it
+        raise WrongUse(f"{file!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error

@@ -6,14 +6,20 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from pydantic import ValidationError
-
 from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
-from grader.service.classes import agenda, assigning, forms, people, reading, regrades, work
+from grader.service.classes import agenda, assigning, exporting, forms, people, reading, regrades, work
 from grader.service.classes.events import EVENTS, ClassEvent, WhatIf
-from grader.service.classes.requests import ADMINISTRATOR, ClassRefusal, Request, SourceGrading, check_right, unknown
+from grader.service.classes.requests import (
+    ADMINISTRATOR,
+    ClassRefusal,
+    Request,
+    SourceGrading,
+    check_right,
+    read,
+    unknown,
+)
 from grader.store import audit, classes, coursework
 from grader.store.audit import AuditLine
 from grader.store.classes import SchoolClass
@@ -43,9 +49,11 @@ class Classes:
         kind = EVENTS[do]
         try:
             with self._transaction(kind) as session:
-                asking = self._asking(session, by, fields)
+                # A hand-in takes its person's turn; whatever else changes a class takes the class's. What only reads
+                # takes none: Postgres locks no row in such a transaction.
+                asking = self._asking(session, by, fields, lock="id" not in fields and not _only_reads(kind))
                 check_right(asking, kind.right, fields)
-                return _HANDLERS[do](asking, _read(kind, fields))
+                return _HANDLERS[do](asking, read(kind, fields))
         except ClassRefusal as refusal:
             self._note(by, do, fields, refusal)
             raise
@@ -76,14 +84,11 @@ class Classes:
         return goal, agenda.going(goal.book, goal.person, goal.assignment, exercise, at=at)
 
     def _transaction(self, kind: type[ClassEvent]) -> AbstractContextManager[Session]:
-        only_reads = kind.is_question and kind is not WhatIf
-        return self._database.read() if only_reads else self._database.write()
+        return self._database.read() if _only_reads(kind) else self._database.write()
 
-    def _asking(self, session: Session, by: User | Person, fields: Mapping[str, Any]) -> Request:
+    def _asking(self, session: Session, by: User | Person, fields: Mapping[str, Any], *, lock: bool) -> Request:
         now = server_time(session, self._clock)
         key = fields.get("class")
-        # A hand-in takes its person's turn; whatever else changes a class takes the class's.
-        lock = "id" not in fields
         one = classes.find_class(session, key, lock=lock) if isinstance(key, str) else None
         if by == ADMINISTRATOR:
             return Request(session, now, ADMINISTRATOR, None, one, None, True, self._grading)
@@ -101,13 +106,17 @@ class Classes:
         if not is_told or refusal.code in ("unknown", "not_allowed", "not_member") or fields.get("dry_run"):
             return
         with self._database.write() as session:
-            asking = self._asking(session, by, fields)
+            asking = self._asking(session, by, fields, lock=False)
             subject = " ".join(str(fields[name]) for name in ("person", "assignment") if name in fields)
             line = AuditLine(
                 class_id=asking.school_class.id, at=asking.now, by=asking.by, do=do, ok=False, subject=subject,
                 after={"code": refusal.code, **refusal.more}, reason=str(fields.get("reason", "")),
             )  # fmt: skip
             audit.add(session, line)
+
+
+def _only_reads(kind: type[ClassEvent]) -> bool:
+    return kind.is_question and kind is not WhatIf
 
 
 def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
@@ -117,7 +126,7 @@ def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
     before = asking.book()
     undone = asking.session.begin_nested()
     try:
-        _HANDLERS[do](asking, _read(EVENTS[do], change))
+        _HANDLERS[do](asking, read(EVENTS[do], change))
         one = classes.find_class(asking.session, event.class_)
         assert one is not None
         after = Request(asking.session, asking.now, asking.by, asking.user, one, asking.own, asking.is_admin).book()
@@ -126,17 +135,9 @@ def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
     return forms.changes(preview(before, after, asking.at))
 
 
-def _read(kind: type[ClassEvent], fields: Mapping[str, Any]) -> Any:
-    try:
-        return kind.model_validate(dict(fields))
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ClassRefusal("bad_value", f"`{where}`: {first['msg'].removeprefix('Value error, ')}.") from None
-
-
 _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "class": people.make_class,
+    "copy": people.copy_class,
     "class_change": people.change_class,
     "staff": people.appoint,
     "import": people.import_roster,
@@ -144,6 +145,7 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "delete": people.delete,
     "assign": assigning.assign,
     "assign_change": assigning.change_assignment,
+    "assign_all": assigning.assign_all,
     "except": assigning.grant,
     "override": assigning.override,
     "publish": assigning.publish,
@@ -159,5 +161,8 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "deadline": reading.deadline,
     "board": reading.board,
     "agenda": agenda.agenda,
+    "export": exporting.export,
+    "audit": exporting.audit_lines,
+    "classes": reading.list_classes,
     "whatif": what_if,
 }

@@ -124,7 +124,7 @@ def _read(line: str) -> TimedEvent:
     fields = {name: value for name, value in found.items() if name not in ("at", "do", "by")}
     if wrong_field := wrong_fields(found["do"], fields):
         raise BadEvents(wrong_field)
-    return TimedEvent(_time(found["at"]), found["by"], found["do"], fields)
+    return TimedEvent(read_time(found["at"]), found["by"], found["do"], fields)
 
 
 def _with_source(event: TimedEvent, folder: Path) -> TimedEvent:
@@ -140,7 +140,8 @@ def _with_source(event: TimedEvent, folder: Path) -> TimedEvent:
     return replace(event, fields={**fields, "source": source})
 
 
-def _time(text: str) -> float:
+def read_time(text: str) -> float:
+    """Return a time with its offset in seconds since the epoch; BadEvents for any other text."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:

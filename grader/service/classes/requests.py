@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
@@ -15,13 +17,14 @@ from grader.rules.roster import fold
 from grader.rules.sentences import exact
 from grader.rules.times import NoSuchTime, check_exists, zone_of
 from grader.rules.values import Assignment, Book, Key, Person
-from grader.service.classes.events import Right
+from grader.service.classes.events import ClassEvent, Right
 from grader.store import audit, classes, coursework
 from grader.store.audit import AuditLine
 from grader.store.classes import Membership, SchoolClass
 from grader.store.engine import Session
 from grader.store.records import Role, UserId
 
+Asked = TypeVar("Asked", bound=ClassEvent)
 ADMINISTRATOR = "admin"  # who asks at the console of the installation
 
 
@@ -151,6 +154,16 @@ def check_reason(reason: str) -> None:
 def bad_value(why: str) -> ClassRefusal:
     """Return the refusal of a value that is out of its bounds."""
     return ClassRefusal("bad_value", why)
+
+
+def read(kind: type[Asked], fields: Mapping[str, Any]) -> Asked:
+    """Return an event of its fields; ClassRefusal if one of them is not as it should be."""
+    try:
+        return kind.model_validate(dict(fields))
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise bad_value(f"`{where}`: {first['msg'].removeprefix('Value error, ')}.") from None
 
 
 def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None:
