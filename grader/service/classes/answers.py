@@ -12,7 +12,7 @@ from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
 from grader.service.classes import assigning, forms, people, reading, regrades, work
-from grader.service.classes.events import EVENTS, Event, WhatIf
+from grader.service.classes.events import EVENTS, Event, HandInWork, WhatIf
 from grader.service.classes.requests import ADMINISTRATOR, Refused, Request, check_right, unknown
 from grader.store import audit, classes
 from grader.store.audit import AuditLine
@@ -42,7 +42,7 @@ class Classes:
         kind = EVENTS[do]
         try:
             with self._transaction(kind) as session:
-                asking = self._asking(session, by, fields)
+                asking = self._asking(session, by, fields, lock=_takes_the_classs_turn(kind))
                 check_right(asking, kind.right, fields)
                 return _HANDLERS[do](asking, _read(kind, fields))
         except Refused as refusal:
@@ -50,14 +50,13 @@ class Classes:
             raise
 
     def _transaction(self, kind: type[Event]) -> AbstractContextManager[Session]:
-        only_reads = kind.is_question and kind is not WhatIf
-        return self._database.read() if only_reads else self._database.write()
+        return self._database.read() if _only_reads(kind) else self._database.write()
 
-    def _asking(self, session: Session, by: User | Person, fields: Mapping[str, Any]) -> Request:
+    def _asking(
+        self, session: Session, by: User | Person, fields: Mapping[str, Any], *, lock: bool = False
+    ) -> Request:
         now = server_time(session, self._clock)
         key = fields.get("class")
-        # A hand-in takes its person's turn; whatever else changes a class takes the class's.
-        lock = "id" not in fields
         one = classes.find_class(session, key, lock=lock) if isinstance(key, str) else None
         if by == ADMINISTRATOR:
             return Request(session, now, ADMINISTRATOR, None, one, None, True)
@@ -82,6 +81,15 @@ class Classes:
                 after={"code": refusal.code, **refusal.more}, reason=str(fields.get("reason", "")),
             )  # fmt: skip
             audit.add(session, line)
+
+
+def _only_reads(kind: type[Event]) -> bool:
+    return kind.is_question and kind is not WhatIf
+
+
+def _takes_the_classs_turn(kind: type[Event]) -> bool:
+    """Return whether it changes what the class is; a hand-in takes its person's turn, and what only reads takes none."""
+    return not _only_reads(kind) and kind is not HandInWork
 
 
 def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:

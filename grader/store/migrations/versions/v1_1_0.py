@@ -68,7 +68,7 @@ def _change_work() -> None:
             _maybe("assignment_id", sa.Integer), _maybe("promised_due", WALL), _maybe("promised_zone", sa.String(64)),
             _column("aside", sa.Boolean, server_default=sa.false()),
         ):  # fmt: skip
-            submissions.add_column(column, insert_after=after)
+            submissions.add_column(column, **_behind(after))
             after = column.name
         submissions.create_foreign_key(assigned, "assignments", ["assignment_id"], ["id"], ondelete="SET NULL")
     where = sa.text("assignment_id IS NOT NULL")
@@ -76,7 +76,7 @@ def _change_work() -> None:
         "ix_submissions_assigned", "submissions", ["assignment_id"], sqlite_where=where, postgresql_where=where
     )
     with _changed("gradings") as gradings:
-        gradings.add_column(_maybe("change_id", sa.Integer), insert_after="device")
+        gradings.add_column(_maybe("change_id", sa.Integer), **_behind("device"))
         gradings.create_foreign_key(
             "fk_gradings_change_id_changes", "changes", ["change_id"], ["id"], ondelete="SET NULL"
         )
@@ -87,6 +87,11 @@ def _changed(table: str) -> Any:
     """Change a table where it stands, or on SQLite by making it anew: nothing else puts a column before a long one."""
     embedded = op.get_bind().dialect.name == "sqlite"
     return op.batch_alter_table(table, recreate="always" if embedded else "never", naming_convention=NAMES)
+
+
+def _behind(column: str) -> dict[str, Any]:
+    """Say behind which column a new one stands, where a table is made anew; elsewhere it can only be the last."""
+    return {"insert_after": column} if op.get_bind().dialect.name == "sqlite" else {}
 
 
 def _declare_classes(tables: sa.MetaData) -> None:
