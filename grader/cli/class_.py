@@ -41,12 +41,11 @@ def replay(
     from grader.service.classes.replay import BadEvents, play, read_events
     from grader.store import classes
 
-    text = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    try:
-        events = read_events(text)
-    except BadEvents as wrong:
-        raise WrongUse(str(wrong)) from None
     with _database() as database:
+        try:
+            events = read_events(_content(file))
+        except BadEvents as wrong:
+            raise WrongUse(str(wrong)) from None
         with database.read() as session:
             if not classes.is_unused(session):
                 raise WrongUse("there are people or submissions already; a term is played into an empty installation")
@@ -59,6 +58,14 @@ def replay(
                 echo(f"event {answer['n']}, {answer['do']}: {answer['code']}")
         if not as_json:
             echo(f"{done} events done, {refused} refused")
+
+
+def _content(file: str) -> bytes:
+    if file == "-":
+        return sys.stdin.buffer.read()
+    if not Path(file).is_file():
+        raise WrongUse(f"there is no file {file!r}")
+    return Path(file).read_bytes()
 
 
 @contextmanager

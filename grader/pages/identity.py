@@ -15,7 +15,7 @@ from grader.pages.wording import clean
 from grader.service import Service
 from grader.service.authorize import Action, Roster, may
 from grader.service.sessions import MARK_SECONDS
-from grader.store.records import Role, User, UserId
+from grader.store.records import User, UserId
 
 PLAIN_NAME = "attention_gym"
 MARK_NAME = "attention_gym_browser"
@@ -99,7 +99,7 @@ class CallerCache:
         user, until = self._known.get(token, (None, 0.0))
         if until < time.monotonic():
             found = await asyncio.to_thread(self._identity.service.user_of, token)
-            user = found.id if found and found.role is not Role.LEARNER else None
+            user = found.id if found and found.member else None
             if len(self._known) >= MOST_FACES:
                 self._known = {}
             self._known[token] = (user, time.monotonic() + FACE_SECONDS)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from fractions import Fraction
 
 from grader.rules.times import DueTime
-from grader.rules.values import Assignment, Book, Count, Field, HandIn, Key, Person, Result, ShareOf
+from grader.rules.values import Assignment, Book, Count, Field, HandIn, Key, Late, Person, Result, ShareOf
 
 HUNDREDTH = Fraction(1, 100)
 
@@ -67,12 +67,17 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class GradeLine:
-    """One person's line. `start` and `left` are the late days of their bank."""
+    """One person's line.
+
+    Attributes:
+        start, left: the late days of their bank, of which each assignment in its turn finds those `available`.
+    """
 
     person: Person
     cells: Mapping[Key, Cell]
     start: int
     left: int
+    available: Mapping[Key, int] = field(default_factory=dict)
 
     @property
     def total(self) -> Fraction:
@@ -109,13 +114,14 @@ def line_of(
     anything of it.
     """
     left = start = book.bank + book.extra(person, None, Field.BANK_DAYS)
-    cells = {}
+    cells, available = {}, {}
     for assignment in book.in_order():
+        available[assignment.key] = left
         hidden = is_hidden(assignment)
         cell = _cell(book, person, assignment, now, bank=left, full=hidden)
         left = max(0, left - (cell.charged or 0))
         cells[assignment.key] = Cell(CellState.HIDDEN, charged=None) if hidden else cell
-    return GradeLine(person, cells, start, left)
+    return GradeLine(person, cells, start, left, available)
 
 
 def days_late(assignment: Assignment, attempt: HandIn, due: DueTime) -> int:
@@ -165,16 +171,20 @@ def _cell(book: Book, person: Person, assignment: Assignment, now: int, *, bank:
     return Cell(state, points, computed, override, charged, assignment.possible if points is not None else None, items)
 
 
-def _scored(assignment: Assignment, weight: Fraction, attempt: HandIn, days: int, *, bank: int, full: bool) -> Scored:
-    """Return an attempt's points, with as few late days from the bank as give the most."""
-    late = assignment.late
-    score = Fraction(100) if full else attempt.score or Fraction(0)
-    earned = weight * score / 100
+def after_lateness(late: Late, weight: Fraction, earned: Fraction, days: int, *, bank: int) -> tuple[int, Fraction]:
+    """Return the late days that are taken from a bank, as few as give the most points, and the points then."""
     base = earned if late.of is ShareOf.EARNED else weight
     covers = range(min(days, late.bank_max, max(bank, 0)) + 1)
     points = [max(Fraction(0), earned - min((days - one) * late.per_day, late.at_most) * base) for one in covers]
     covered = points.index(max(points))
-    return Scored(attempt, weight, days, covered, earned, points[covered])
+    return covered, points[covered]
+
+
+def _scored(assignment: Assignment, weight: Fraction, attempt: HandIn, days: int, *, bank: int, full: bool) -> Scored:
+    score = Fraction(100) if full else attempt.score or Fraction(0)
+    earned = weight * score / 100
+    covered, points = after_lateness(assignment.late, weight, earned, days, bank=bank)
+    return Scored(attempt, weight, days, covered, earned, points)
 
 
 def _chosen(scored: list[Scored], count: Count) -> Scored:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from grader.rules.line import Cell, CellState, Scored, rounded
+from grader.rules.offer import Offer
 from grader.rules.values import Assignment, ShareOf
 
 _STATES = {
@@ -56,6 +57,21 @@ def explain_item(assignment: Assignment, scored: Scored) -> str:
     most = " (the most that lateness costs)" if share == late.at_most else ""
     base = "" if late.of is ShareOf.EARNED else f" of {exact(scored.weight)}"
     return f"{text}, −{exact(100 * share)} %{base}{most} = {exact(scored.points)}"
+
+
+def cost_of(one: Offer) -> str:
+    """Return what a hand-in costs now: `2 days late, both from your bank of 4; without late days −40 %`."""
+    if not one.days_late:
+        return "in time"
+    late = f"{_days(one.days_late)} late"
+    base = "" if one.of is ShareOf.EARNED else " of what the exercise is worth"
+    without = f"−{exact(100 * one.lost_without)} %{base}"
+    if not one.covered:
+        return f"{late}, {without}" if one.lost else f"{late}, which costs nothing here"
+    all_of = {1: "taken", 2: "both"}.get(one.days_late, "all")
+    many = all_of if one.covered == one.days_late else f"{one.covered} of them"
+    rest = f", −{exact(100 * one.lost)} %{base}" if one.lost else ""
+    return f"{late}, {many} from your bank of {one.bank}{rest}; without late days {without}"
 
 
 def exact(value: Fraction) -> str:

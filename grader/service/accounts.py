@@ -22,11 +22,11 @@ from itsdangerous import BadSignature
 
 from grader.errors import GraderError, NotAllowed, WrongPassword
 from grader.jobs.table import Queue
-from grader.service.authorize import Action, OwnName, Roster, authorize
+from grader.service.authorize import INSTRUCTORS_ONLY, Action, OwnName, Roster, authorize
 from grader.service.limits import EntryLimits, limiters, refuse
-from grader.service.names import NameRegister, fold, key_of, tidy
+from grader.service.names import NameRegister, email_of, fold, key_of, tidy
 from grader.service.sessions import BrowserTokens, Sessions, Signer
-from grader.store import people, submissions, turns
+from grader.store import classes, people, submissions, turns
 from grader.store.engine import Database, Session, server_time
 from grader.store.people import Credentials
 from grader.store.records import Role, User, UserId
@@ -157,7 +157,7 @@ class Accounts:
         key = key_of(name)
         counted = self._limits.sign_in(key, address, self._marks.number(key, mark))
         with self._database.read() as session:
-            known = people.credentials(session, key)
+            known = people.credentials(session, key, email_of(name))
         # An unknown name costs as much time as a known one, so that nobody can ask which names exist.
         right = self._fits(known.password if known else self._decoy, password)
         if known is None or not right:
@@ -171,17 +171,17 @@ class Accounts:
 
     def begin_session(self, user: User) -> str:
         """Return the token of a new session for somebody who has just proven who they are, or has registered."""
-        self._limits.session(key_of(user.name))
+        self._limits.session(key_of(user.email or user.name))
         return self.sessions.begin(user)
 
     def mark(self, user: User) -> str:
         """Return what a browser in which that person has signed in keeps, so that nobody locks them out of it."""
-        return self._marks.make(key_of(user.name))
+        return self._marks.make(key_of(user.email or user.name))
 
     def credentials(self, name: str) -> Credentials | None:
         """Return the person of that name with the hash of their password."""
         with self._database.read() as session:
-            return people.credentials(session, key_of(name))
+            return people.credentials(session, key_of(name), email_of(name))
 
     def hashed(self, password: str) -> str:
         """Return the hash of a new password."""
@@ -267,6 +267,23 @@ class OwnAccount:
             raise NotAllowed("There is no such student.")
         return self._link(known)
 
+    def links_for_new(self, asking: User, class_id: int) -> list[tuple[str, str, str]]:
+        """Return links for those whom a class's roster brought here first, and who have set no password yet.
+
+        Returns:
+            e-mail address, name, token of each.
+
+        Raises:
+            NotAllowed: it is no instructor of the class who asks.
+        """
+        with self._database.read() as session:
+            own = classes.membership(session, class_id, asking.id)
+            if own is None or not own.present or own.role is not Role.INSTRUCTOR:
+                raise NotAllowed(INSTRUCTORS_ONLY)
+            new = classes.without_password(session, class_id)
+            known = [people.credentials_of(session, user) for user in new]
+        return [(one.user.email, one.user.name, self._link(one)) for one in known if one is not None]
+
     def link_for(self, name: str) -> str:
         """Return the same for anybody, by name; for the command line."""
         known = self._accounts.credentials(name)
@@ -285,7 +302,7 @@ class OwnAccount:
 
     def _prove(self, user: User, password: str, address: str) -> None:
         try:
-            self._accounts.prove(user.name, password, address)
+            self._accounts.prove(user.email or user.name, password, address)
         except WrongPassword:
             raise WrongPassword("This password is wrong.") from None  # nobody has typed a name
 

@@ -32,7 +32,7 @@ from grader.errors import NotAllowed
 from grader.jobs import shares
 from grader.store import tokens
 from grader.store.engine import Database, server_time
-from grader.store.records import Role, User
+from grader.store.records import User
 from grader.store.tokens import FULL, Rate, Spent
 
 LOG = logging.getLogger(__name__)
@@ -178,12 +178,12 @@ def household(address: str) -> str:
 
 
 def payer(user: User | None, address: str) -> str:
-    """Return who is charged for what somebody has run: a member of the class, or the household of everybody else.
+    """Return who is charged for what somebody has run: a member of a class, or the household of everybody else.
 
     Whoever is in no class costs nothing to make, so visitors and guests of one address count as one. Members do not,
     who may share the address of a campus.
     """
-    if user is not None and user.role is not Role.LEARNER:
+    if user is not None and user.member:
         return shares.member(user.id)
     return shares.home(household(address))
 

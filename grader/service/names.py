@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 
 from grader.errors import NotAllowed
+from grader.rules.roster import fold as fold_email
 from grader.store.records import UserId
 from grader.store.tables import FIRST_CLASS
 
@@ -64,6 +65,8 @@ def tidy(name: str) -> str:
         raise NotAllowed(f"A name has {SHORTEST} to {LONGEST} characters; this one has {len(tidied)}.")
     if "  " in tidied or not all(_visible(character) for character in tidied):
         raise NotAllowed("A name holds visible characters and single spaces only; please type it again.")
+    if "@" in tidied:
+        raise NotAllowed("A name holds no @; an e-mail address is what people of a roster sign in with.")
     if not tidied[0].isalnum() or _overloaded(tidied):
         raise NotAllowed("A name begins with a letter or a digit and has at most two accents on a letter.")
     scripts = {_script(character) for character in tidied if character.isalpha()}
@@ -76,6 +79,11 @@ def tidy(name: str) -> str:
 def fold(name: str) -> str:
     """Return the key under which a name is unique: width, case and composition make no difference."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).strip(" ").casefold())
+
+
+def email_of(name: str) -> str:
+    """Return what somebody has typed to sign in as an e-mail address, folded; empty if it is none."""
+    return fold_email(name[:LONGEST_KEY].replace("\0", "\ufffd")) if "@" in name else ""
 
 
 def key_of(name: str) -> str:

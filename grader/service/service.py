@@ -23,6 +23,8 @@ from grader.jobs.table import Queue
 from grader.jobs.tryouts import Tryouts
 from grader.service.accounts import Accounts, OwnAccount
 from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
+from grader.service.classes import work
+from grader.service.classes.answers import Classes
 from grader.service.classroom import BoardNames, InstructorService, Members
 from grader.service.limits import limiters, payer
 from grader.service.student import Drafts, Trail
@@ -98,6 +100,7 @@ class Service:
         self.trail = Trail(database, self.submission, clock=clock)
         self.tryouts = TryoutService(catalog, tryouts, self._all_slots, limiters(database, clock))
         self.condition = Condition(database, queue, catalog)
+        self.classes = Classes(database, clock=clock)
         # What everybody asks for is found here as well.
         self.register, self.add_user, self.sign_in = accounts.register, accounts.add, accounts.sign_in
         self.begin_session, self.mark = accounts.begin_session, accounts.mark
@@ -167,7 +170,7 @@ class Service:
                 id=id, user=user.id, exercise=exercise, exercise_version=version, raw=raw, seed=seed, device=device,
                 created=now,
             )  # fmt: skip
-            submissions.add(session, submission)
+            work.store_where_it_counts(session, submission)
             self._queue.submit(session, id, queue=device, priority=round(now * 1000), payer=charged)
         return id
 

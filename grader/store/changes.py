@@ -39,7 +39,7 @@ class ChangeState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class AttemptResult:
     """A result of a submission: what it is to the rules, its score, and in a word what became of it."""
 
     result: Result
@@ -48,17 +48,17 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Regraded:
+class RegradedAttempt:
     """An attempt with its current result, and the new one of a change; `raw` is what was handed in."""
 
     id: SubmissionId
     user: UserId
     person: Person
     exercise: str
-    before: Outcome
+    before: AttemptResult
     raw: bytes
     grading: GradingId | None = None
-    after: Outcome | None = None
+    after: AttemptResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,7 @@ def end(session: Session, id: int, state: ChangeState, now: float) -> None:
     session.flush()
 
 
-def attempts(session: Session, class_id: int, exercise: str) -> list[Regraded]:
+def attempts(session: Session, class_id: int, exercise: str) -> list[RegradedAttempt]:
     """Return the class's attempts at an exercise that have a result, in the order of the hand-ins; no practice."""
     row, grading = SubmissionRow, GradingRow
     columns = (row.id, row.user_id, PERSON, row.exercise, row.source)
@@ -128,26 +128,27 @@ def attempts(session: Session, class_id: int, exercise: str) -> list[Regraded]:
         .order_by(row.created, row.number)
     )
     return [
-        Regraded(SubmissionId(id), UserId(user), person, name, _outcome(*result), raw)
+        RegradedAttempt(SubmissionId(id), UserId(user), person, name, _outcome(*result), raw)
         for id, user, person, name, raw, *result in map(tuple[Any, ...], session.execute(query))
     ]
 
 
-def results(session: Session, change: Change, class_id: int) -> list[Regraded]:
+def results(session: Session, change: Change, class_id: int) -> list[RegradedAttempt]:
     """Return the attempts of a change with its new results."""
     row = GradingRow
     query = select(row.submission_id, row.id, row.status, row.score, row.incident).where(row.change_id == change.id)
     new = {
-        id: (GradingId(grading), _outcome(State.DONE.value, *result)) for id, grading, *result in map(tuple[Any, ...], session.execute(query))
+        id: (GradingId(grading), _outcome(State.DONE.value, *result))
+        for id, grading, *result in map(tuple[Any, ...], session.execute(query))
     }
     return [
-        Regraded(one.id, one.user, one.person, one.exercise, one.before, one.raw, *new[one.id])
+        RegradedAttempt(one.id, one.user, one.person, one.exercise, one.before, one.raw, *new[one.id])
         for one in attempts(session, class_id, change.exercise)
         if one.id in new
     ]
 
 
-def notify(session: Session, change: int, users: Sequence[UserId], text: str, now: float) -> None:
+def notify(session: Session, change: int, users: Sequence[UserId], *, text: str, now: float) -> None:
     """Have people told what a change did to them, the next time that they come."""
     session.add_all(NoticeRow(user_id=user, change_id=change, at=now, text=text) for user in users)
     session.flush()
@@ -171,6 +172,6 @@ def cancel_given(session: Session, id: SubmissionId, now: float) -> None:
     session.flush()
 
 
-def _outcome(state: str, status: str | None, score: float | None, incident: str | None) -> Outcome:
+def _outcome(state: str, status: str | None, score: float | None, incident: str | None) -> AttemptResult:
     result, points = result_of(state, status, score, incident)
-    return Outcome(result, points, "ours" if incident else status or "")
+    return AttemptResult(result, points, "ours" if incident else status or "")

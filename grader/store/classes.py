@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Select, case, delete, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy import Select, case, delete, exists, func, select
+from sqlalchemy.orm import Session, aliased
 
 from grader.rules.roster import KnownPerson, RosterRow
 from grader.rules.values import Person
@@ -58,6 +58,11 @@ def find_class(session: Session, key: str, *, lock: bool = False) -> SchoolClass
     return None if row is None else _class(session, row)
 
 
+def class_of_id(session: Session, id: int) -> SchoolClass:
+    """Return the class of that id, which there is."""
+    return _class(session, session.get_one(ClassRow, id))
+
+
 def add_class(session: Session, one: SchoolClass, now: float) -> SchoolClass:
     """Store a new class, whose key is free, and return it with its id."""
     row = ClassRow(key=one.key, name=one.name, zone=one.zone, bank=one.bank, created=now)
@@ -97,11 +102,28 @@ def is_administrator(session: Session, user: UserId) -> bool:
 
 def add_person(session: Session, email: str, name: str, now: float) -> UserId:
     """Store somebody who has no account yet, without a password, and return their id."""
-    key = email if len(email) <= _LONGEST_KEY else sha256(email.encode()).hexdigest()
+    # The key is one that no name has: names begin with no space.
+    key = f" {email}" if len(email) < _LONGEST_KEY else f" {sha256(email.encode()).hexdigest()}"
     row = UserRow(name=name[:_LONGEST_NAME], key=key, password="", created=now, email=email)
     session.add(row)
     session.flush()
     return UserId(row.id)
+
+
+def without_password(session: Session, class_id: int) -> list[UserId]:
+    """Return the members of a class who have no password yet, of those who were in no other class before.
+
+    Whoever gives them a link could use it: another class's instructor is to have no part in that.
+    """
+    row, other = MembershipRow, aliased(MembershipRow)
+    earlier = exists().where(other.user_id == row.user_id, other.class_id != class_id, other.joined < row.joined)
+    query = (
+        select(UserRow.id)
+        .join(row, row.user_id == UserRow.id)
+        .where(row.class_id == class_id, row.ended.is_(None), UserRow.password == "", UserRow.email.is_not(None))
+        .where(~earlier)
+    )
+    return [UserId(id) for id in session.scalars(query.order_by(PERSON))]
 
 
 def membership(session: Session, class_id: int, user: UserId) -> Membership | None:
@@ -147,7 +169,7 @@ def appoint(
     session.flush()
 
 
-def enrol(session: Session, class_id: int, user: UserId, line: RosterRow, now: float) -> None:
+def enrol(session: Session, class_id: int, user: UserId, line: RosterRow, *, now: float) -> None:
     """Make somebody a student of a class, or keep them one, as a line of a roster has them."""
     row = session.get(MembershipRow, (user, class_id))
     if row is None:

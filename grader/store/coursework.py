@@ -128,7 +128,7 @@ def release(session: Session, id: int, user: UserId) -> None:
 
 
 def grant(
-    session: Session, class_id: int, user: UserId, assignment: int | None, what: Field, value: datetime | int | None, *,
+    session: Session, class_id: int, user: UserId, *, assignment: int | None, what: Field, value: datetime | int | None,
     reason: str, by: UserId | None, now: float,
 ) -> None:  # fmt: skip
     """Store an exception, which takes the place of the person's former one of its kind; None withdraws that."""
@@ -167,6 +167,20 @@ def last_override(session: Session, user: UserId, assignment: int) -> tuple[Frac
     if found is None:
         return None, "", None
     return _points(found.points), found.reason, None if found.by is None else UserId(found.by)
+
+
+def items_of(session: Session, user: UserId, exercise: str) -> list[tuple[int, Key]]:
+    """Return the assignments with an exercise in the classes in which somebody studies now: class and key."""
+    row, member = AssignmentRow, MembershipRow
+    query = (
+        select(row.class_id, row.key)
+        .join(ItemRow, ItemRow.assignment_id == row.id)
+        .join(member, member.class_id == row.class_id)
+        .where(ItemRow.exercise == exercise, member.user_id == user)
+        .where(member.ended.is_(None), member.role == Role.STUDENT.value)
+        .order_by(row.class_id, row.id)
+    )
+    return [(class_id, key) for class_id, key in session.execute(query)]
 
 
 def assign_submission(session: Session, id: SubmissionId, assignment: int, promise: DueTime) -> None:

@@ -46,7 +46,14 @@ _READ_AT_ONCE = 20  # rows, since nobody knows before how long they are
 _LONGEST_MANIFEST, _LONGEST_LINE = 64 << 10, 64 << 20  # bytes
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # others may ask for gigabytes before a byte is unpacked
 _JSON = (("gradings", "report"),)  # columns of texts that are JSON objects
-_WORDS = {int: "an integer", float: "a number", str: "a text", bytes: "bytes", type(None): "nothing"}
+_WORDS = {
+    bool: "true or false",
+    int: "an integer",
+    float: "a number",
+    str: "a text",
+    bytes: "bytes",
+    type(None): "nothing",
+}
 _INTEGERS = range(-(1 << 63), 1 << 63)
 _DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, AttributeError, RuntimeError)
 
@@ -334,12 +341,19 @@ def _lines(connection: Connection, name: str, columns: list[str]) -> Iterator[by
     chosen: list[Any] = [column(one) for one in columns]  # without types: values as they are
     query = select(*chosen).select_from(named_table(name))
     for row in connection.execute(query.execution_options(yield_per=_READ_AT_ONCE)):
-        values = [one.replace("\0", "\N{REPLACEMENT CHARACTER}") if isinstance(one, str) else one for one in row]
+        values = [_portable(one, value) for one, value in zip(known, row, strict=True)]
         for one, value in zip(known, values, strict=True):
             if type(value) is not one.kind and (seen := _kind_fault(one, value)):
                 raise DumpRefused(f"the database is damaged: {one.refusal(seen)}")
         plain = [b64encode(value).decode() if isinstance(value, bytes) else value for value in values]
         yield json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _portable(one: _Column, value: object) -> object:
+    """Return a value as every database holds it; SQLite has integers for what is true or false."""
+    if isinstance(value, str):
+        return value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return bool(value) if one.kind is bool and value in (0, 1) else value
 
 
 def _columns(connection: Connection, name: str) -> dict[str, _Column]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from grader.errors import NotAllowed
 from grader.store import turns
@@ -83,7 +83,7 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
     _flush_name(session, name)
     if role is not Role.LEARNER:
         enter_class(session, UserId(row.id), role, now)
-    return User(UserId(row.id), name, role)
+    return User(UserId(row.id), name, role, enrolled=role is not Role.LEARNER)
 
 
 def rename(session: Session, user: UserId, name: str, *, key: str) -> None:
@@ -168,14 +168,15 @@ def student(session: Session, id: UserId) -> User | None:
     return known if known is not None and known.role is Role.STUDENT else None
 
 
-def credentials(session: Session, key: str) -> Credentials | None:
-    """Return the person of that folded name."""
-    return _credentials(session, UserRow.key == key)
+def credentials(session: Session, key: str, email: str = "") -> Credentials | None:
+    """Return the person of that folded e-mail address, if it is one, or else of that folded name."""
+    known = _credentials(session, UserRow.email == email) if email else None
+    return known or _credentials(session, UserRow.key == key)
 
 
 def credentials_of(session: Session, user: UserId) -> Credentials | None:
-    """Return the person of that id, who has a password."""
-    return _credentials(session, and_(UserRow.id == user, UserRow.password != ""))
+    """Return the person of that id, who has a password or may set one."""
+    return _credentials(session, and_(UserRow.id == user, UserRow.name != ""))
 
 
 def _credentials(session: Session, which: ColumnElement[bool]) -> Credentials | None:
@@ -242,8 +243,9 @@ def is_student(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
 
 
 def in_class(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
-    """Return the condition that a person belongs to the class, in whatever role."""
-    return exists().where(MembershipRow.user_id == user, IN_CLASS)
+    """Return the condition that a person belongs to a class, in whatever role."""
+    row = aliased(MembershipRow)
+    return exists().where(row.user_id == user, row.ended.is_(None))
 
 
 def class_code(session: Session) -> str:
@@ -328,13 +330,13 @@ def choose_board_name(session: Session, user: UserId, name: BoardName) -> bool:
 def _users(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
     """Select people, with what they are in the class."""
     row = MembershipRow
-    return select(UserRow.id, UserRow.name, row.role, *columns).outerjoin(
-        row, and_(row.user_id == UserRow.id, IN_CLASS)
-    )
+    query = select(UserRow.id, UserRow.name, row.role, UserRow.email, in_class(UserRow.id).label("enrolled"), *columns)
+    return query.outerjoin(row, and_(row.user_id == UserRow.id, IN_CLASS))
 
 
 def _user(line: Row[Any]) -> User:
-    return User(UserId(line.id), line.name, Role(line.role or Role.LEARNER))
+    role = Role(line.role or Role.LEARNER)
+    return User(UserId(line.id), line.name, role, line.email or "", bool(line.enrolled))
 
 
 def _members() -> Select[*_MemberLine]:

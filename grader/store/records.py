@@ -58,16 +58,29 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """A person with an account, or a visitor, who has no name."""
+    """A person with an account, or a visitor, who has no name.
+
+    Attributes:
+        role: what they are in the class that the installation began with.
+        email: what they sign in with as well, folded; empty without one.
+        enrolled: whether they belong to any class.
+    """
 
     id: UserId
     name: str
     role: Role
+    email: str = ""
+    enrolled: bool = field(default=False, compare=False)
 
     @property
     def visitor(self) -> bool:
         """Whether they have not registered."""
         return not self.name
+
+    @property
+    def member(self) -> bool:
+        """Whether they belong to a class."""
+        return self.enrolled or self.role is not Role.LEARNER
 
 
 @dataclass(frozen=True, slots=True)

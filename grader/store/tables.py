@@ -40,7 +40,6 @@ NAMING = {
 }
 OPEN = "open"  # SubmissionRow.state until there is a result
 _IS_OPEN = text("state = 'open'")
-_IS_ASSIGNED = text("assignment_id IS NOT NULL")
 FLAGGED = text("flag <> ''")
 _WAITING = text("claim IS NULL")
 FIRST_CLASS = 1
@@ -162,7 +161,6 @@ class SubmissionRow(Base):
         CheckConstraint("state IN ('open', 'done', 'cancelled', 'broken')", name="state"),
         # All that lists go by, so that they read no rows but those that are listed.
         Index("ix_submissions_history", "user_id", "created", "number", "exercise", "id"),
-        Index("ix_submissions_assigned", "assignment_id", sqlite_where=_IS_ASSIGNED, postgresql_where=_IS_ASSIGNED),
         Index(
             "uq_submissions_open", "user_id", "exercise", unique=True, sqlite_where=_IS_OPEN, postgresql_where=_IS_OPEN
         ),
@@ -184,7 +182,7 @@ class SubmissionRow(Base):
     exercise_version: Mapped[str] = mapped_column(String(80))
     seed: Mapped[int] = mapped_column(BigInteger)
     device: Mapped[str] = mapped_column(String(16))  # that was asked for
-    assignment_id: Mapped[int | None] = mapped_column(ForeignKey("assignments.id", ondelete="SET NULL"))
+    assignment_id: Mapped[int | None] = mapped_column(ForeignKey("assignments.id", ondelete="SET NULL"), index=True)
     promised_due: Mapped[str | None] = mapped_column(String(16))
     promised_zone: Mapped[str | None] = mapped_column(String(64))
     aside: Mapped[bool] = mapped_column(default=False, server_default=false())  # its owner does not want it to count
@@ -302,7 +300,7 @@ class HeldRow(Base):
     __tablename__ = "held"
 
     assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True)
-    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
 
 
 class ExceptionRow(Base):
@@ -314,11 +312,11 @@ class ExceptionRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"))
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    assignment_id: Mapped[int | None] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
+    assignment_id: Mapped[int | None] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"), index=True)
     field: Mapped[str] = mapped_column(String(16))
     value: Mapped[str | None] = mapped_column(String(16))  # a wall time or a whole number; None: withdrawn
     reason: Mapped[str] = mapped_column(Text)
-    by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     at: Mapped[float]
 
 
@@ -333,7 +331,7 @@ class OverrideRow(Base):
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
     points: Mapped[int | None]  # None: withdrawn
     reason: Mapped[str] = mapped_column(Text)
-    by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     at: Mapped[float]
 
 
@@ -346,7 +344,7 @@ class CommentRow(Base):
     id: Mapped[int] = mapped_column(primary_key=True)
     assignment_id: Mapped[int] = mapped_column(ForeignKey("assignments.id", ondelete="CASCADE"))
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     at: Mapped[float]
     shown: Mapped[bool]  # to the student
     text: Mapped[str] = mapped_column(Text)
@@ -364,7 +362,7 @@ class ChangeRow(Base):
     exercise: Mapped[str] = mapped_column(String(100))
     keep: Mapped[str] = mapped_column(String(16))  # `new` or `better`
     reason: Mapped[str] = mapped_column(Text)
-    by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"))
+    by: Mapped[int | None] = mapped_column(ForeignKey("users.id", ondelete="SET NULL"), index=True)
     made: Mapped[float]
     state: Mapped[str] = mapped_column(String(16))  # `open`, `applied`, `cancelled`
     ended: Mapped[float | None]
@@ -396,7 +394,7 @@ class NoticeRow(Base):
 
     id: Mapped[int] = mapped_column(primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), index=True)
-    change_id: Mapped[int | None] = mapped_column(ForeignKey("changes.id", ondelete="CASCADE"))
+    change_id: Mapped[int | None] = mapped_column(ForeignKey("changes.id", ondelete="CASCADE"), index=True)
     at: Mapped[float]
     read: Mapped[float | None]
     text: Mapped[str] = mapped_column(Text)

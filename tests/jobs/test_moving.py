@@ -67,7 +67,7 @@ def test_everything_arrives(data: Path, to: str, capsys: pytest.CaptureFixture[s
     assert all(after[name] for name in after)
     assert (names, best, len(common)) == (["Ada"], {"exercise 0": 0.1 + 0.2, "exercise 1": 100.0}, 2)
     assert sorted(ready) == ["s8", "s9"]
-    assert fresh.id == 6, "the newest account was deleted; its id is given to nobody else"
+    assert fresh.id == 8, "the newest account was deleted; its id is given to nobody else"
 
 
 def test_nothing_is_moved_twice(data: Path, to: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,7 +78,7 @@ def test_nothing_is_moved_twice(data: Path, to: str, capsys: pytest.CaptureFixtu
     code = main(["move", "--to", to])
 
     assert code == 2
-    assert "is not empty: its table grading_files has 1 rows; expected: a new one" in capsys.readouterr().err
+    assert "is not empty: its table classes has 1 rows; expected: a new one" in capsys.readouterr().err
     assert everything(to) == before
 
 
@@ -164,5 +164,5 @@ def test_what_arrives_changed_is_noticed(data: Path, to: str, capsys: pytest.Cap
     code = main(["move", "--to", to])
 
     assert code == 2
-    assert "of table bests, 4 rows were sent and 4 arrived, or other ones" in capsys.readouterr().err
+    assert "of table bests, 5 rows were sent and 5 arrived, or other ones" in capsys.readouterr().err
     assert everything(to)["users"] == []

@@ -8,13 +8,16 @@ from sqlalchemy import select
 
 from grader.jobs import archive, claims
 from grader.judge.report import Diagnosis, Location, Report, Status
-from grader.store import people, submissions
+from grader.service.classes.answers import Classes
+from grader.store import classes, coursework, people, submissions
 from grader.store.dump import lasting
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions, store
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
+from grader.store.tables import CommentRow
 
 LATE = Diagnosis(mistake="late", title="Late", message="m", certain=True)
+TAUGHT = 1_790_000_000.0  # 21 September 2026
 VERSIONS = Versions(exercise="v1", grader="g1", torch="2")
 
 
@@ -41,9 +44,36 @@ def fill(database: Database) -> None:
             claims.enqueue(session, SubmissionId(f"s{number}"), queue="cpu", priority=number, ready=0.0)
         claims.take(session, "cpu", worker="killed", token="t", now=30.0)
         archive.add(session, "softmax", "v1", bytes(range(256)))
+    fill_class(database)
+    with database.write() as session:
         newest = people.add(session, "Newest", Role.STUDENT, key="newest", password="h5", now=8.0)
         for person in (gone, newest):
             people.delete_person(session, person.id)
+
+
+def fill_class(database: Database) -> None:
+    """Let a class be taught, with something of each kind in it."""
+    asked = Classes(database, clock=lambda: TAUGHT)
+
+    def do(name: str, /, **fields: object) -> None:
+        asked.do("admin", name, {"class": "K", **fields} if name != "version" else fields)
+
+    do("class", name="Class K", zone="Europe/Berlin", bank=2, sections=["K1", "K2"])
+    do("import", csv="email,name,section\nida@school.edu,Ida,K1\nkai@school.edu,Kai,K2")
+    do("assign", assignment="K-1", items={"softmax": "10"}, opens="2026-09-01T00:00", due="2026-10-01T12:00",
+       section_due={"K2": "2026-10-02T12:00"}, show="after_publication")  # fmt: skip
+    fields = {"person": "ida@school.edu", "assignment": "K-1"}
+    do("hand_in", **fields, exercise="softmax", id="k1", scores={"1": "50", "2": "75.25"})
+    do("except", **fields, field="due", value="2026-10-03T12:00", reason="ill")
+    do("override", person="kai@school.edu", assignment="K-1", points="9.50", reason="agreed")
+    do("publish", assignment="K-1", hold=["kai@school.edu"])
+    do("version", exercise="softmax", version="2")
+    do("regrade", exercise="softmax", change="c1", reason="a case more")
+    do("apply", change="c1")
+    with database.write() as session:
+        assignment = coursework.assignment_id(session, 2, "K-1")
+        user = classes.find_person(session, "ida@school.edu")
+        session.add(CommentRow(assignment_id=assignment, user_id=user, by=1, at=TAUGHT, shown=True, text="Well done"))
 
 
 def _draft(owner: User, number: int) -> Submission:

@@ -22,7 +22,7 @@ from tests.jobs.worked import everything, fill
 Rows = list[list[list[Any]]]  # by part, row and column
 WRONG = {
     "INTEGER": ["abc", 1.5, True, 1 << 63], "BIGINT": [1.5, 1 << 63], "FLOAT": ["abc", 1], "VARCHAR": [5, "\ud800"],
-    "TEXT": [5, "\ud800", {}], "BLOB": ["no base64", 5],
+    "TEXT": [5, "\ud800", {}], "BLOB": ["no base64", 5], "BOOLEAN": [1, "true"],
 }  # fmt: skip
 
 

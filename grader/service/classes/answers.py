@@ -11,9 +11,9 @@ from pydantic import ValidationError
 from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
-from grader.service.classes import assigning, forms, people, reading, regrades, work
-from grader.service.classes.events import EVENTS, Event, HandInWork, WhatIf
-from grader.service.classes.requests import ADMINISTRATOR, Refused, Request, check_right, unknown
+from grader.service.classes import agenda, assigning, forms, people, reading, regrades, work
+from grader.service.classes.events import EVENTS, ClassEvent, HandInWork, WhatIf
+from grader.service.classes.requests import ADMINISTRATOR, ClassRefusal, Request, check_right, unknown
 from grader.store import audit, classes
 from grader.store.audit import AuditLine
 from grader.store.engine import Database, Session, server_time
@@ -37,7 +37,7 @@ class Classes:
             fields: those of the event, by their names in a file of events.
 
         Raises:
-            Refused: it is not done; nothing is stored but, of some, a line in the audit.
+            ClassRefusal: it is not done; nothing is stored but, of some, a line in the audit.
         """
         kind = EVENTS[do]
         try:
@@ -45,11 +45,11 @@ class Classes:
                 asking = self._asking(session, by, fields, lock=_takes_the_classs_turn(kind))
                 check_right(asking, kind.right, fields)
                 return _HANDLERS[do](asking, _read(kind, fields))
-        except Refused as refusal:
+        except ClassRefusal as refusal:
             self._note(by, do, fields, refusal)
             raise
 
-    def _transaction(self, kind: type[Event]) -> AbstractContextManager[Session]:
+    def _transaction(self, kind: type[ClassEvent]) -> AbstractContextManager[Session]:
         return self._database.read() if _only_reads(kind) else self._database.write()
 
     def _asking(
@@ -67,7 +67,7 @@ class Classes:
         is_admin = classes.is_administrator(session, user)
         return Request(session, now, classes.person_of(session, user), user, one, own, is_admin)
 
-    def _note(self, by: User | Person, do: str, fields: Mapping[str, Any], refusal: Refused) -> None:
+    def _note(self, by: User | Person, do: str, fields: Mapping[str, Any], refusal: ClassRefusal) -> None:
         """Add a refusal to the audit that others should know of: somebody of the class tried to change it."""
         codes = _NOTED.get(do)
         is_told = codes is not None and (not codes or refusal.code in codes)
@@ -83,11 +83,11 @@ class Classes:
             audit.add(session, line)
 
 
-def _only_reads(kind: type[Event]) -> bool:
+def _only_reads(kind: type[ClassEvent]) -> bool:
     return kind.is_question and kind is not WhatIf
 
 
-def _takes_the_classs_turn(kind: type[Event]) -> bool:
+def _takes_the_classs_turn(kind: type[ClassEvent]) -> bool:
     """Return whether it changes what the class is; a hand-in takes its person's turn, and what only reads takes none."""
     return not _only_reads(kind) and kind is not HandInWork
 
@@ -108,13 +108,13 @@ def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
     return forms.changes(preview(before, after, asking.at))
 
 
-def _read(kind: type[Event], fields: Mapping[str, Any]) -> Any:
+def _read(kind: type[ClassEvent], fields: Mapping[str, Any]) -> Any:
     try:
         return kind.model_validate(dict(fields))
     except ValidationError as wrong:
         first = wrong.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise Refused("bad_value", f"`{where}`: {first['msg'].removeprefix('Value error, ')}.") from None
+        raise ClassRefusal("bad_value", f"`{where}`: {first['msg'].removeprefix('Value error, ')}.") from None
 
 
 _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
@@ -140,5 +140,6 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "own": reading.own,
     "deadline": reading.deadline,
     "board": reading.board,
+    "agenda": agenda.agenda,
     "whatif": what_if,
 }

@@ -23,7 +23,7 @@ from grader.service.classes.events import (
     Publish,
     Release,
 )
-from grader.service.classes.requests import Refused, Request, bad_value, check_reason, fields_of
+from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, fields_of
 from grader.store import classes, coursework
 from grader.store.classes import Membership
 from grader.store.records import UserId
@@ -35,7 +35,7 @@ def assign(asking: Request, event: Assign) -> Mapping[str, Any]:
     """Make an assignment."""
     one = asking.school_class
     if coursework.assignment_id(asking.session, one.id, event.assignment) is not None:
-        raise Refused("exists", f"There is an assignment {event.assignment!r} already.")
+        raise ClassRefusal("exists", f"There is an assignment {event.assignment!r} already.")
     new = Assignment(key=event.assignment, items=event.items, opens=event.opens, due=event.due, made=0)
     new = _changed(new, event)
     _check(asking, new)
@@ -50,7 +50,7 @@ def change_assignment(asking: Request, event: ChangeAssignment) -> Mapping[str, 
     revision = coursework.revision_of(asking.session, id)
     if event.revision is not None and event.revision != revision:
         why = "Somebody has changed this assignment meanwhile. Look at it again, and then save."
-        raise Refused("stale", why, revision=revision)
+        raise ClassRefusal("stale", why, revision=revision)
     before = coursework.assignments(asking.session, asking.school_class.id)[id]
     after = _changed(before, event.set)
     _check(asking, after)
@@ -78,7 +78,7 @@ def grant(asking: Request, event: Grant) -> Mapping[str, Any]:
     check_reason(event.reason)
     if event.field is Field.EXCUSED and value and id is not None:
         _withdraw_override(asking, known, id, event.reason)
-    _store_exception(asking, known, id, event.field, value, reason=event.reason)
+    _store_exception(asking, known, event.field, value, assignment=id, reason=event.reason)
     subject = " ".join(filter(None, (event.person, event.assignment, event.field.value)))
     asking.note("except", subject, after=event.value, reason=event.reason)
     return {}
@@ -94,11 +94,11 @@ def override(asking: Request, event: Override) -> Mapping[str, Any]:
     revision = coursework.override_revision(asking.session, known.user, id)
     points, reason, by = coursework.last_override(asking.session, known.user, id)
     if event.revision is not None and event.revision != revision:
-        raise Refused("stale", _who_saved(asking, points, reason, by), revision=revision)
+        raise ClassRefusal("stale", _who_saved(asking, points, reason, by), revision=revision)
     if event.points is not None:
         book = asking.book(known.user)
         if book.is_excused(known.person, event.assignment):
-            _store_exception(asking, known, id, Field.EXCUSED, None, reason=event.reason)
+            _store_exception(asking, known, Field.EXCUSED, None, assignment=id, reason=event.reason)
     revision = coursework.override(
         asking.session, known.user, id, event.points, reason=event.reason, by=asking.user, now=asking.now
     )
@@ -172,10 +172,18 @@ def _granted(asking: Request, event: Grant) -> datetime | int | None:
 
 
 def _store_exception(
-    asking: Request, known: Membership, id: int | None, what: Field, value: datetime | int | None, *, reason: str
+    asking: Request,
+    known: Membership,
+    what: Field,
+    value: datetime | int | None,
+    *,
+    assignment: int | None,
+    reason: str,
 ) -> None:
     one, by, now = asking.school_class, asking.user, asking.now
-    coursework.grant(asking.session, one.id, known.user, id, what, value, reason=reason, by=by, now=now)
+    coursework.grant(
+        asking.session, one.id, known.user, assignment=assignment, what=what, value=value, reason=reason, by=by, now=now
+    )
 
 
 def _withdraw_override(asking: Request, known: Membership, id: int, reason: str) -> None:

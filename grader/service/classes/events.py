@@ -133,7 +133,7 @@ Attempts = Annotated[StrictInt, Field(ge=1, le=MOST_ATTEMPTS)]
 Grace = Annotated[StrictInt, Field(ge=0, le=LONGEST_GRACE)]
 
 
-class Event(BaseModel):
+class ClassEvent(BaseModel):
     """The root of what can be asked. `do` names it, `right` says who may ask."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, arbitrary_types_allowed=True)
@@ -142,7 +142,7 @@ class Event(BaseModel):
     is_question: ClassVar[bool] = False
 
 
-class OfClass(Event):
+class OfClass(ClassEvent):
     """What concerns one class."""
 
     class_: str = Field(alias="class")
@@ -160,7 +160,7 @@ class MakeClass(OfClass):
     sections: Sections
 
 
-class ClassSettings(Event):
+class ClassSettings(ClassEvent):
     """What of a class can be changed; what is left out stays."""
 
     zone: Text | None = None
@@ -208,7 +208,7 @@ class ChangeMember(OfClass):
     act: Literal["leave", "back"] | None = None
 
 
-class LateFields(Event):
+class LateFields(ClassEvent):
     """What lateness costs; what is left out stays as it was, or as it is without lateness."""
 
     per_day: Share | None = None
@@ -218,7 +218,7 @@ class LateFields(Event):
     cutoff: Days | None = None
 
 
-class AssignmentFields(Event):
+class AssignmentFields(ClassEvent):
     """An assignment; what is left out stays as it was, or as it is usual."""
 
     title: Text | None = None
@@ -295,7 +295,7 @@ class HandInWork(OfClass):
     source_file: str | None = None
 
 
-class SetAside(Event):
+class SetAside(ClassEvent):
     """Let an attempt of one's own count no longer; `undo` lets it count again."""
 
     do = "aside"
@@ -305,7 +305,7 @@ class SetAside(Event):
     undo: StrictBool = False
 
 
-class SetVersion(Event):
+class SetVersion(ClassEvent):
     """Have given results of an exercise count as its version says from now on."""
 
     do = "version"
@@ -359,7 +359,7 @@ class Release(OfClass):
     person: Person
 
 
-class Delete(Event):
+class Delete(ClassEvent):
     """Delete a person with everything that they have done."""
 
     do = "delete"
@@ -393,6 +393,15 @@ class Own(OfClass):
     person: Person
 
 
+class Agenda(OfClass):
+    """Ask for a student's assignments, with what a hand-in costs now."""
+
+    do = "agenda"
+    right = Right.STUDENT
+    is_question = True
+    person: Person
+
+
 class Deadline(OfClass):
     """Ask until when a student may hand in."""
 
@@ -413,12 +422,12 @@ class Board(OfClass):
     exercise: str
 
 
-EVENTS: Mapping[str, type[Event]] = {
+EVENTS: Mapping[str, type[ClassEvent]] = {
     one.do: one
     for one in (
         MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, Override, HandInWork,
         SetAside, SetVersion, Regrade, Apply, CancelChange, Publish, Release, Delete, WhatIf, Grades, Own, Deadline,
-        Board,
+        Board, Agenda,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")

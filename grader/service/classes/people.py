@@ -10,7 +10,7 @@ from grader.rules.roster import BadFile, Move, RosterChange, is_email, read_rost
 from grader.rules.roster import compare as compare_roster
 from grader.rules.times import NoSuchZone, zone_of
 from grader.service.classes.events import Appoint, ChangeClass, ChangeMember, Delete, Import, MakeClass
-from grader.service.classes.requests import Refused, Request, bad_value, unknown
+from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
 from grader.store import classes, people
 from grader.store.classes import SchoolClass
 from grader.store.records import Role
@@ -22,7 +22,7 @@ def make_class(asking: Request, event: MakeClass) -> Mapping[str, Any]:
     """Begin a class."""
     _check_zone(event.zone)
     if classes.find_class(asking.session, event.class_) is not None:
-        raise Refused("exists", f"There is a class {event.class_!r} already.")
+        raise ClassRefusal("exists", f"There is a class {event.class_!r} already.")
     made = SchoolClass(0, event.class_, event.name, event.zone, event.bank, tuple(event.sections))
     made = classes.add_class(asking.session, made, asking.now)
     replace(asking, one=made).note("class", event.class_, after=_settings(made))
@@ -80,7 +80,7 @@ def import_roster(asking: Request, event: Import) -> Mapping[str, Any]:
     if event.dry_run:
         return answer
     if change.must_be_confirmed and event.confirm != len(change.left):
-        raise Refused(
+        raise ClassRefusal(
             "confirm_leaving",
             f"{len(change.left)} of {change.present} students are not in this file, and would leave the class. If that "
             "is right, confirm their number.",
@@ -95,20 +95,20 @@ def roster_change(asking: Request, csv: str | bytes) -> RosterChange:
     """Return what a file would change, row by row.
 
     Raises:
-        Refused: the file cannot be read, or a row of it is wrong.
+        ClassRefusal: the file cannot be read, or a row of it is wrong.
     """
     one = asking.school_class
     try:
         file = read_roster(csv, one.sections)
     except BadFile as broken:
-        raise Refused("bad_value", f"This file is no roster: {broken}.") from broken
+        raise ClassRefusal("bad_value", f"This file is no roster: {broken}.") from broken
     if file.faults:
         errors = [{"line": line, "code": fault.value} for line, fault in file.faults]
         first, said = errors[0], len(errors)
         why = (
             f"{said} {'row is' if said == 1 else 'rows are'} wrong, the first in line {first['line']}: {first['code']}."
         )
-        raise Refused("bad_rows", why, errors=errors)
+        raise ClassRefusal("bad_rows", why, errors=errors)
     emails = [row.email for row in file.rows]
     return compare_roster(file, classes.known_people(asking.session, one.id, emails))
 
@@ -137,7 +137,7 @@ def delete(asking: Request, event: Delete) -> Mapping[str, Any]:
     for one, own in classes.classes_of(asking.session, user):
         others = [each for each in classes.memberships(asking.session, one.id) if each.present and each.user != user]
         if own.role is Role.INSTRUCTOR and others and all(each.role is not Role.INSTRUCTOR for each in others):
-            raise Refused("not_allowed", LAST)
+            raise ClassRefusal("not_allowed", LAST)
     asking.note("delete", event.person)
     people.delete_person(asking.session, user)
     return {}
@@ -152,7 +152,7 @@ def _apply_roster(asking: Request, change: RosterChange) -> None:
         user = None if person is None else classes.find_person(session, person)
         if user is None:
             user = classes.add_person(session, row.email, row.name, asking.now)
-        classes.enrol(session, one.id, user, row, asking.now)
+        classes.enrol(session, one.id, user, row, now=asking.now)
     for person in change.left:
         user = classes.find_person(session, person)
         if user is not None:
@@ -164,14 +164,14 @@ def _check_zone(name: str) -> None:
     try:
         zone_of(name)
     except NoSuchZone as wrong:
-        raise Refused("bad_value", f"{wrong}.") from wrong
+        raise ClassRefusal("bad_value", f"{wrong}.") from wrong
 
 
 def _check_taught(asking: Request) -> None:
     """Refuse to take the last instructor from a class that had one."""
     is_last = asking.own is not None and not classes.has_instructor(asking.session, asking.school_class.id)
     if is_last:
-        raise Refused("not_allowed", LAST)
+        raise ClassRefusal("not_allowed", LAST)
 
 
 def _settings(one: SchoolClass) -> Mapping[str, Any]:

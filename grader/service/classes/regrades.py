@@ -11,9 +11,9 @@ from grader.rules.preview import preview
 from grader.rules.values import Book, HandIn, Person, Result
 from grader.service.classes import forms, work
 from grader.service.classes.events import Apply, CancelChange, Regrade, SetVersion
-from grader.service.classes.requests import Refused, Request, bad_value, check_reason, unknown
+from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, unknown
 from grader.store import changes, gradings
-from grader.store.changes import Change, ChangeState, Outcome, Regraded
+from grader.store.changes import AttemptResult, Change, ChangeState, RegradedAttempt
 
 
 def set_version(asking: Request, event: SetVersion) -> Mapping[str, Any]:
@@ -29,9 +29,9 @@ def regrade(asking: Request, event: Regrade) -> Mapping[str, Any]:
     session, one = asking.session, asking.school_class
     check_reason(event.reason)
     if changes.find(session, one.id, event.change) is not None:
-        raise Refused("exists", f"There is a change {event.change!r} already.")
+        raise ClassRefusal("exists", f"There is a change {event.change!r} already.")
     if (other := changes.open_one(session, one.id, event.exercise)) is not None:
-        raise Refused("open_change", f"The change {other!r} of this exercise is open; apply or cancel it first.")
+        raise ClassRefusal("open_change", f"The change {other!r} of this exercise is open; apply or cancel it first.")
     found = changes.attempts(session, one.id, event.exercise)
     if not found and all(event.exercise not in each.items for each in asking.book().assignments.values()):
         raise unknown("The class has no such exercise.")
@@ -42,7 +42,7 @@ def regrade(asking: Request, event: Regrade) -> Mapping[str, Any]:
     for attempt in found:
         if not work.is_given(attempt.raw):
             raise bad_value("Only given results are regraded here so far.")
-        work.grade_as_given(asking, attempt.id, attempt.exercise, attempt.raw.decode(), change)
+        work.grade_as_given(asking, attempt.id, attempt.exercise, attempt.raw.decode(), change=change)
     made = _found(asking, event.change)
     regraded = changes.results(session, made, one.id)
     answer = _shown(asking, regraded, made.keep)
@@ -57,7 +57,8 @@ def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     regraded = changes.results(asking.session, made, asking.school_class.id)
     shown = _shown(asking, regraded, made.keep)
     if {name: shown[name] for name in ("cells", "banks")} != made.seen:
-        raise Refused("changed_since", "Grades have changed since the preview. Cancel this change, and make it anew.")
+        why = "Grades have changed since the preview. Cancel this change, and make it anew."
+        raise ClassRefusal("changed_since", why)
     for one in regraded:
         if one.grading is not None and chosen(one, made.keep) is not one.before:
             gradings.make_current(asking.session, one.id, one.grading, asking.now)
@@ -65,7 +66,7 @@ def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     people = [asking.student(person).user for person in shown["told"] if person not in told]
     people += [told[person] for person in shown["told"] if person in told]
     text = f"{made.exercise} was graded once more: {made.reason}"
-    changes.notify(asking.session, made.id, people, text, asking.now)
+    changes.notify(asking.session, made.id, people, text=text, now=asking.now)
     changes.end(asking.session, made.id, ChangeState.APPLIED, asking.now)
     asking.note("apply", event.change, before=None, after=made.seen, reason=made.reason)
     return {}
@@ -79,7 +80,7 @@ def cancel(asking: Request, event: CancelChange) -> Mapping[str, Any]:
     return {}
 
 
-def chosen(one: Regraded, keep: str) -> Outcome:
+def chosen(one: RegradedAttempt, keep: str) -> AttemptResult:
     """Return which of an attempt's two results counts; one that uses up no attempt never replaces a graded one."""
     before, after = one.before, one.after
     if after is None or (before.result, before.score, before.word) == (after.result, after.score, after.word):
@@ -90,7 +91,7 @@ def chosen(one: Regraded, keep: str) -> Outcome:
     return after if is_better else before
 
 
-def _shown(asking: Request, regraded: Sequence[Regraded], keep: str) -> dict[str, Any]:
+def _shown(asking: Request, regraded: Sequence[RegradedAttempt], keep: str) -> dict[str, Any]:
     """Return which attempts, cells and banks the new results would change, and who would be told."""
     book = asking.book()
     new = {one.id: chosen(one, keep) for one in regraded}
@@ -110,14 +111,14 @@ def _shown(asking: Request, regraded: Sequence[Regraded], keep: str) -> dict[str
     }
 
 
-def _with(book: Book, new: Mapping[str, Outcome]) -> Book:
+def _with(book: Book, new: Mapping[str, AttemptResult]) -> Book:
     def changed(one: HandIn) -> HandIn:
         return replace(one, result=new[one.id].result, score=new[one.id].score) if one.id in new else one
 
     return replace(book, attempts={person: tuple(map(changed, each)) for person, each in book.attempts.items()})
 
 
-def _word(one: Outcome) -> str:
+def _word(one: AttemptResult) -> str:
     return forms.text_of(one.score) or one.word
 
 
@@ -131,5 +132,5 @@ def _found(asking: Request, key: str) -> Change:
 def _open(asking: Request, key: str) -> Change:
     found = _found(asking, key)
     if found.state is not ChangeState.OPEN:
-        raise Refused("not_open_change", f"This change is {found.state} already.")
+        raise ClassRefusal("not_open_change", f"This change is {found.state} already.")
     return found

@@ -11,7 +11,7 @@ from typing import Any
 
 from grader.service.classes.answers import Classes
 from grader.service.classes.events import wrong_fields
-from grader.service.classes.requests import Refused
+from grader.service.classes.requests import ClassRefusal
 from grader.store.engine import Database
 
 
@@ -74,7 +74,7 @@ def play(database: Database, events: list[TimedEvent]) -> Iterator[Mapping[str, 
 def _answer(asked: Classes, event: TimedEvent) -> Mapping[str, Any]:
     try:
         return {"ok": True, **asked.do(event.by, event.do, event.fields)}
-    except Refused as refusal:
+    except ClassRefusal as refusal:
         return {"ok": False, "code": refusal.code, **refusal.more, "why": str(refusal)}
 
 

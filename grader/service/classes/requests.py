@@ -23,7 +23,7 @@ from grader.store.records import Role, UserId
 ADMINISTRATOR = "admin"  # who asks at the console of the installation
 
 
-class Refused(NotAllowed):
+class ClassRefusal(NotAllowed):
     """What was asked for is not done; `code` says why to programs, the text to people, `more` what belongs to it."""
 
     def __init__(self, code: str, why: str, **more: Any) -> None:
@@ -31,9 +31,9 @@ class Refused(NotAllowed):
         self.code, self.more = code, more
 
 
-def unknown(what: str = "There is no such thing here.") -> Refused:
+def unknown(what: str = "There is no such thing here.") -> ClassRefusal:
     """Return the refusal of what does not exist, or is not to be known."""
-    return Refused(WhyNot.UNKNOWN.value, what)
+    return ClassRefusal(WhyNot.UNKNOWN.value, what)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +111,7 @@ class Request:
             check_exists(wall, zone_of(zone or self.school_class.zone))
         except NoSuchTime as skipped:
             instead = coursework.wall_text(skipped.instead)
-            raise Refused("no_such_time", str(skipped), instead=instead) from skipped
+            raise ClassRefusal("no_such_time", str(skipped), instead=instead) from skipped
         return wall
 
     def note(self, do: str, subject: str = "", *, before: Any = None, after: Any = None, reason: str = "") -> None:
@@ -132,24 +132,24 @@ class Request:
 def check_reason(reason: str) -> None:
     """Refuse what changes somebody's grade without saying why."""
     if not reason:
-        raise Refused("no_reason", "A reason is expected: the student and other instructors read it.")
+        raise ClassRefusal("no_reason", "A reason is expected: the student and other instructors read it.")
 
 
-def bad_value(why: str) -> Refused:
+def bad_value(why: str) -> ClassRefusal:
     """Return the refusal of a value that is out of its bounds."""
-    return Refused("bad_value", why)
+    return ClassRefusal("bad_value", why)
 
 
 def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None:
     """Refuse whoever may not ask: an outsider as if there was nothing, a member in so many words.
 
     Raises:
-        Refused: `unknown`, `not_allowed`, or `not_member` for somebody who has left.
+        ClassRefusal: `unknown`, `not_allowed`, or `not_member` for somebody who has left.
     """
     if asking.is_admin and right not in (Right.OWNER,):
         return
     if right is Right.ADMINISTRATOR:
-        raise Refused("not_allowed", "This is for the administrator of the installation only.")
+        raise ClassRefusal("not_allowed", "This is for the administrator of the installation only.")
     if right is Right.OWNER:
         if not asking.is_admin and fold(str(given.get("person", ""))) != asking.by:
             raise unknown()
@@ -157,13 +157,13 @@ def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None
     if asking.own is None:
         raise unknown("There is no such class.")
     if not asking.own.present:
-        raise Refused(WhyNot.NOT_MEMBER.value, "You are no longer in this class.")
+        raise ClassRefusal(WhyNot.NOT_MEMBER.value, "You are no longer in this class.")
     if not _suffices(asking, right):
-        raise Refused("not_allowed", "This is for those only who teach this class.")
+        raise ClassRefusal("not_allowed", "This is for those only who teach this class.")
     if right in (Right.STUDENT, Right.MEMBER) and "person" in given:
         is_self = fold(str(given["person"])) == asking.by
         if not is_self and (right is Right.MEMBER or not asking.is_staff):
-            raise Refused("not_allowed", "You may ask this for yourself only.")
+            raise ClassRefusal("not_allowed", "You may ask this for yourself only.")
 
 
 def _suffices(asking: Request, right: Right) -> bool:

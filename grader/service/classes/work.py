@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -12,9 +12,12 @@ from grader.judge.report import Report, Status
 from grader.rules.hand_in import Accepted, NotAccepted, Practice, WhyNot, may_set_aside
 from grader.rules.hand_in import hand_in as rule_of
 from grader.rules.sentences import exact
+from grader.rules.values import Assignment, Book, Person
 from grader.service.classes.events import HandInWork, SetAside
-from grader.service.classes.requests import Refused, Request, bad_value, unknown
+from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
 from grader.store import changes, classes, coursework, gradings, submissions, turns
+from grader.store.classes import SchoolClass
+from grader.store.engine import Session
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Reason, Submission, SubmissionId, UserId
 
@@ -35,7 +38,7 @@ def hand_in(asking: Request, event: HandInWork) -> Mapping[str, Any]:
     user = asking.user if asking.user is not None else asking.member(event.person).user
     turns.of_person(asking.session, user)
     if submissions.owner(asking.session, id) is not None:
-        raise Refused("exists", f"There is a submission {event.id!r} already.")
+        raise ClassRefusal("exists", f"There is a submission {event.id!r} already.")
     taken = rule(asking, user, event.assignment, event.exercise)
     _store(asking, user, event)
     _count(asking, id, event.assignment, taken)
@@ -47,14 +50,62 @@ def rule(asking: Request, user: UserId, assignment: str | None, exercise: str) -
     """Return what becomes of somebody's hand-in now.
 
     Raises:
-        Refused: it is not taken; nothing is used up.
+        ClassRefusal: it is not taken; nothing is used up.
     """
     person = classes.person_of(asking.session, user)
     taken = rule_of(asking.book(user), person, assignment, exercise, at=asking.at)
     if isinstance(taken, NotAccepted):
         more = {} if taken.used is None else {"used": taken.used}
-        raise Refused(taken.code.value, _WHY[taken.code], **more)
+        raise ClassRefusal(taken.code.value, _WHY[taken.code], **more)
     return taken
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a hand-in to an exercise goes: an assignment of a class, and what it costs now, in words."""
+
+    one: SchoolClass
+    book: Book
+    person: Person
+    assignment: Assignment
+    taken: Accepted | Practice | NotAccepted
+
+    @property
+    def counts(self) -> bool:
+        """Whether a hand-in counts for it now."""
+        return isinstance(self.taken, Accepted)
+
+    @property
+    def ends(self) -> int:
+        """The instant from which on a hand-in is late."""
+        return self.book.boundary(self.person, self.assignment, 0)
+
+
+def destinations(session: Session, user: UserId, exercise: str, now: float) -> list[Destination]:
+    """Return the assignments that an exercise is part of for somebody; the one to which a hand-in goes comes first.
+
+    That is the one that takes it and ends first; where none takes it, a hand-in is practice.
+    """
+    found, at = [], coursework.milliseconds(now)
+    for class_id, key in coursework.items_of(session, user, exercise):
+        one = classes.class_of_id(session, class_id)
+        book, person = coursework.book(session, one, user), classes.person_of(session, user)
+        taken = rule_of(book, person, key, exercise, at=at)
+        found.append(Destination(one, book, person, book.assignments[key], taken))
+    return sorted(found, key=lambda each: (not each.counts, each.ends))
+
+
+def store_where_it_counts(session: Session, submission: Submission) -> None:
+    """Store a new submission, for the assignment to which it goes now, or as practice."""
+    goals = destinations(session, submission.user, submission.exercise, submission.created)
+    if not goals:
+        submissions.add(session, submission)
+        return
+    goal = goals[0]
+    submissions.add(session, submission, class_id=goal.one.id)
+    id = coursework.assignment_id(session, goal.one.id, goal.assignment.key)
+    if isinstance(goal.taken, Accepted) and id is not None:
+        coursework.assign_submission(session, submission.id, id, goal.taken.promise)
 
 
 def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
@@ -63,21 +114,21 @@ def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
     place = coursework.place_of(asking.session, SubmissionId(event.id))
     if user is None or place is None or place[0] != user or place[2] is None:
         raise unknown("There is no such attempt among yours.")
-    one = next(each for each in classes.every_class(asking.session) if each.id == place[1])
+    one = classes.class_of_id(asking.session, place[1])
     known = classes.membership(asking.session, one.id, user)
     asking = replace(asking, one=one, own=known)
     if known is None or not known.present:
-        raise Refused(WhyNot.NOT_MEMBER.value, _WHY[WhyNot.NOT_MEMBER])
+        raise ClassRefusal(WhyNot.NOT_MEMBER.value, _WHY[WhyNot.NOT_MEMBER])
     book = asking.book(user)
     assignment = book.assignments[coursework.key_of_assignment(asking.session, place[2])]
     if known.person not in book.members or not may_set_aside(book, known.person, assignment, asking.at):
-        raise Refused(WhyNot.CLOSED.value, "This assignment is closed, so which attempts count stays as it is.")
+        raise ClassRefusal(WhyNot.CLOSED.value, "This assignment is closed, so which attempts count stays as it is.")
     coursework.set_aside(asking.session, SubmissionId(event.id), aside=not event.undo)
     asking.note("aside", f"{event.person} {event.id}", before=event.undo, after=not event.undo)
     return {}
 
 
-def grade_as_given(asking: Request, id: SubmissionId, exercise: str, text: str, change: int | None = None) -> None:
+def grade_as_given(asking: Request, id: SubmissionId, exercise: str, text: str, *, change: int | None = None) -> None:
     """Store the result that a text of `_text_of` gives by the present version, as the current one or a change's."""
     version = changes.version_of(asking.session, exercise)
     found = _result(text, version)

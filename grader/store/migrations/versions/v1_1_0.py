@@ -71,10 +71,7 @@ def _change_work() -> None:
             submissions.add_column(column, **_behind(after))
             after = column.name
         submissions.create_foreign_key(assigned, "assignments", ["assignment_id"], ["id"], ondelete="SET NULL")
-    where = sa.text("assignment_id IS NOT NULL")
-    op.create_index(
-        "ix_submissions_assigned", "submissions", ["assignment_id"], sqlite_where=where, postgresql_where=where
-    )
+    op.create_index("ix_submissions_assignment_id", "submissions", ["assignment_id"])
     with _changed("gradings") as gradings:
         gradings.add_column(_maybe("change_id", sa.Integer), **_behind("device"))
         gradings.create_foreign_key(
@@ -89,8 +86,8 @@ def _changed(table: str) -> Any:
     return op.batch_alter_table(table, recreate="always" if embedded else "never", naming_convention=NAMES)
 
 
-def _behind(column: str) -> dict[str, Any]:
-    """Say behind which column a new one stands, where a table is made anew; elsewhere it can only be the last."""
+def _behind(column: str) -> dict[str, str]:
+    """Return where to add a column: a Postgres adds it at the end."""
     return {"insert_after": column} if op.get_bind().dialect.name == "sqlite" else {}
 
 
@@ -110,7 +107,7 @@ def _declare_classes(tables: sa.MetaData) -> None:
         _column("exercise", sa.String(100)),
         _column("keep", sa.String(16)),
         _column("reason", sa.Text),
-        _maybe("by", sa.Integer, _names("users")),
+        _maybe("by", sa.Integer, _names("users"), index=True),
         _column("made", TIME),
         _column("state", sa.String(16)),
         _maybe("ended", TIME),
@@ -137,7 +134,7 @@ def _declare_classes(tables: sa.MetaData) -> None:
         tables,
         _column("id", sa.Integer, primary_key=True),
         _column("user_id", sa.Integer, _points_at("users"), index=True),
-        _maybe("change_id", sa.Integer, _points_at("changes")),
+        _maybe("change_id", sa.Integer, _points_at("changes"), index=True),
         _column("at", TIME),
         _maybe("read", TIME),
         _column("text", sa.Text),
@@ -194,7 +191,7 @@ def _declare_assignments(tables: sa.MetaData) -> None:
         "held",
         tables,
         _column("assignment_id", sa.Integer, _points_at("assignments"), primary_key=True),
-        _column("user_id", sa.Integer, _points_at("users"), primary_key=True),
+        _column("user_id", sa.Integer, _points_at("users"), primary_key=True, index=True),
     )
 
 
@@ -205,11 +202,11 @@ def _declare_grades(tables: sa.MetaData) -> None:
         _column("id", sa.Integer, primary_key=True),
         _column("class_id", sa.Integer, _points_at("classes")),
         _column("user_id", sa.Integer, _points_at("users"), index=True),
-        _maybe("assignment_id", sa.Integer, _points_at("assignments")),
+        _maybe("assignment_id", sa.Integer, _points_at("assignments"), index=True),
         _column("field", sa.String(16)),
         _maybe("value", sa.String(16)),
         _column("reason", sa.Text),
-        _maybe("by", sa.Integer, _names("users")),
+        _maybe("by", sa.Integer, _names("users"), index=True),
         _column("at", TIME),
         sa.Index("ix_exceptions_person", "class_id", "user_id"),
     )
@@ -221,7 +218,7 @@ def _declare_grades(tables: sa.MetaData) -> None:
         _column("user_id", sa.Integer, _points_at("users"), index=True),
         _maybe("points", sa.Integer),
         _column("reason", sa.Text),
-        _maybe("by", sa.Integer, _names("users")),
+        _maybe("by", sa.Integer, _names("users"), index=True),
         _column("at", TIME),
         sa.Index("ix_overrides_cell", "assignment_id", "user_id"),
     )
@@ -231,7 +228,7 @@ def _declare_grades(tables: sa.MetaData) -> None:
         _column("id", sa.Integer, primary_key=True),
         _column("assignment_id", sa.Integer, _points_at("assignments")),
         _column("user_id", sa.Integer, _points_at("users"), index=True),
-        _maybe("by", sa.Integer, _names("users")),
+        _maybe("by", sa.Integer, _names("users"), index=True),
         _column("at", TIME),
         _column("shown", sa.Boolean),
         _column("text", sa.Text),
