@@ -52,9 +52,7 @@ class Classes:
     def _transaction(self, kind: type[ClassEvent]) -> AbstractContextManager[Session]:
         return self._database.read() if _only_reads(kind) else self._database.write()
 
-    def _asking(
-        self, session: Session, by: User | Person, fields: Mapping[str, Any], *, lock: bool = False
-    ) -> Request:
+    def _asking(self, session: Session, by: User | Person, fields: Mapping[str, Any], *, lock: bool = False) -> Request:
         now = server_time(session, self._clock)
         key = fields.get("class")
         one = classes.find_class(session, key, lock=lock) if isinstance(key, str) else None
