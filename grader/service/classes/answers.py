@@ -12,8 +12,8 @@ from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
 from grader.service.classes import agenda, assigning, forms, people, reading, regrades, work
-from grader.service.classes.events import EVENTS, ClassEvent, HandInWork, WhatIf
-from grader.service.classes.requests import ADMINISTRATOR, ClassRefusal, Request, check_right, unknown
+from grader.service.classes.events import EVENTS, ClassEvent, HandInWork, WhatIf, wrong_fields
+from grader.service.classes.requests import ADMINISTRATOR, ClassRefusal, Request, bad_value, check_right, unknown
 from grader.store import audit, classes
 from grader.store.audit import AuditLine
 from grader.store.engine import Database, Session, server_time
@@ -44,6 +44,7 @@ class Classes:
             with self._transaction(kind) as session:
                 asking = self._asking(session, by, fields, lock=_takes_the_classs_turn(kind))
                 check_right(asking, kind.right, fields)
+                _check_texts(fields)
                 return _HANDLERS[do](asking, _read(kind, fields))
         except ClassRefusal as refusal:
             self._note(by, do, fields, refusal)
@@ -55,7 +56,7 @@ class Classes:
     def _asking(self, session: Session, by: User | Person, fields: Mapping[str, Any], *, lock: bool = False) -> Request:
         now = server_time(session, self._clock)
         key = fields.get("class")
-        one = classes.find_class(session, key, lock=lock) if isinstance(key, str) else None
+        one = classes.find_class(session, key, lock=lock) if isinstance(key, str) and _is_text(key) else None
         if by == ADMINISTRATOR:
             return Request(session, now, ADMINISTRATOR, None, one, None, True)
         user = by.id if isinstance(by, User) else classes.find_person(session, fold(by))
@@ -86,14 +87,30 @@ def _only_reads(kind: type[ClassEvent]) -> bool:
 
 
 def _takes_the_classs_turn(kind: type[ClassEvent]) -> bool:
-    """Return whether it changes what the class is; a hand-in takes its person's turn, and what only reads takes none."""
+    """Return whether it may change the class; a hand-in takes its person's turn, and what only reads takes none."""
     return not _only_reads(kind) and kind is not HandInWork
+
+
+def _is_text(value: str) -> bool:
+    """Return whether a text can be stored: half of a pair of surrogates, as JSON may hold it, cannot."""
+    return value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
+
+
+def _check_texts(value: Any) -> None:
+    if isinstance(value, str) and not _is_text(value):
+        raise bad_value("A text holds half of a pair of surrogates, which is no character.")
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    for part in value if isinstance(value, list) else ():
+        _check_texts(part)
 
 
 def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
     """Do a change, compare the class with before, and undo it."""
-    change = {"class": event.class_, **{name: value for name, value in event.change.items() if name != "do"}}
+    if wrong := wrong_fields(event.do, {"class": "", "change": event.change}):
+        raise bad_value(f"{wrong}.")
     do = event.change["do"]
+    change = {"class": event.class_, **{name: value for name, value in event.change.items() if name != "do"}}
     before = asking.book()
     undone = asking.session.begin_nested()
     try:

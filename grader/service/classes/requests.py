@@ -21,6 +21,7 @@ from grader.store.engine import Session
 from grader.store.records import Role, UserId
 
 ADMINISTRATOR = "admin"  # who asks at the console of the installation
+_SELF = "You may ask this for yourself only."
 
 
 class ClassRefusal(NotAllowed):
@@ -68,6 +69,11 @@ class Request:
         if self.one is None:
             raise unknown("There is no such class.")
         return self.one
+
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether the asking person belongs to some class now."""
+        return self.user is not None and bool(classes.classes_of(self.session, self.user))
 
     @property
     def is_staff(self) -> bool:
@@ -131,7 +137,7 @@ class Request:
 
 def check_reason(reason: str) -> None:
     """Refuse what changes somebody's grade without saying why."""
-    if not reason:
+    if not fold(reason):  # or nothing in it can be seen
         raise ClassRefusal("no_reason", "A reason is expected: the student and other instructors read it.")
 
 
@@ -152,6 +158,8 @@ def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None
         raise ClassRefusal("not_allowed", "This is for the administrator of the installation only.")
     if right is Right.OWNER:
         if not asking.is_admin and fold(str(given.get("person", ""))) != asking.by:
+            if asking.is_anywhere:
+                raise ClassRefusal("not_allowed", _SELF)
             raise unknown()
         return
     if asking.own is None:
@@ -163,7 +171,7 @@ def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None
     if right in (Right.STUDENT, Right.MEMBER) and "person" in given:
         is_self = fold(str(given["person"])) == asking.by
         if not is_self and (right is Right.MEMBER or not asking.is_staff):
-            raise ClassRefusal("not_allowed", "You may ask this for yourself only.")
+            raise ClassRefusal("not_allowed", _SELF)
 
 
 def _suffices(asking: Request, right: Right) -> bool:
