@@ -34,7 +34,8 @@ def add(session: Session, line: AuditLine) -> None:
     row = AuditRow(
         class_id=line.class_id, at=line.at, by=line.by[:_LONGEST_NAME], do=line.do, ok=line.ok,
         reason=_storable(line.reason),
-        subject=_storable(line.subject)[:_LONGEST_SUBJECT], before=json.dumps(line.before), after=json.dumps(line.after),
+        subject=_storable(line.subject)[:_LONGEST_SUBJECT],
+        before=json.dumps(line.before), after=json.dumps(line.after),
     )  # fmt: skip
     session.add(row)
     session.flush()

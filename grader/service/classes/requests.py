@@ -157,10 +157,7 @@ def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None
     if right is Right.ADMINISTRATOR:
         raise ClassRefusal("not_allowed", "This is for the administrator of the installation only.")
     if right is Right.OWNER:
-        if not asking.is_admin and fold(str(given.get("person", ""))) != asking.by:
-            if asking.is_anywhere:
-                raise ClassRefusal("not_allowed", _SELF)
-            raise unknown()
+        _check_is_self(asking, given)
         return
     if asking.own is None:
         raise unknown("There is no such class.")
@@ -172,6 +169,14 @@ def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None
         is_self = fold(str(given["person"])) == asking.by
         if not is_self and (right is Right.MEMBER or not asking.is_staff):
             raise ClassRefusal("not_allowed", _SELF)
+
+
+def _check_is_self(asking: Request, given: Mapping[str, Any]) -> None:
+    if asking.is_admin or fold(str(given.get("person", ""))) == asking.by:
+        return
+    if asking.is_anywhere:
+        raise ClassRefusal("not_allowed", _SELF)
+    raise unknown()
 
 
 def _suffices(asking: Request, right: Right) -> bool:
