@@ -124,6 +124,12 @@ _STATUSES: Mapping[str, Any] = {
 }
 
 
+def _id(text: str) -> str:
+    if not _ID.fullmatch(text):
+        raise ValueError("up to 40 letters, digits, points, hyphens and underscores are expected")
+    return text
+
+
 def _visible(text: str) -> str:
     if "\0" in text or not text.isprintable():
         raise ValueError("characters that can be seen are expected")
@@ -320,7 +326,7 @@ class HandInWork(OfClass):
     person: Person
     assignment: str | None = None
     exercise: Exercise
-    id: Annotated[str, Field(strict=True, pattern=_ID)]
+    id: Annotated[str, Field(strict=True), AfterValidator(_id)]
     score: Score | None = None
     scores: dict[str, Score] | None = None
     status: Literal["ungradable", "rejected", "ours", "cancelled"] | None = None
