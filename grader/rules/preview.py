@@ -73,14 +73,13 @@ class Statistics:
 
 
 def figures(values: Iterable[Fraction], full: Fraction) -> Statistics:
-    """Return the figures of `values`, which are not rounded before."""
+    """Return the figures of `values`, which are not rounded before; what is more than `full` is full as well."""
     all_of = list(values)
     if not all_of:
         return Statistics(0, None, None, 0, 0)
     middle = Fraction(median(all_of))
-    return Statistics(
-        len(all_of), sum(all_of, Fraction(0)) / len(all_of), middle, all_of.count(full), all_of.count(Fraction(0))
-    )
+    reached = sum(one >= full for one in all_of)  # an override stays when its items are worth less
+    return Statistics(len(all_of), sum(all_of, Fraction(0)) / len(all_of), middle, reached, all_of.count(Fraction(0)))
 
 
 def percents(lines: Iterable[GradeLine]) -> Statistics:

@@ -13,6 +13,7 @@ from grader.rules.values import Person
 
 LARGEST_FILE = 4_000_000  # bytes; 10,000 rows of 400
 LONGEST_EMAIL, LONGEST_NAME = 254, 200  # characters
+_LONGEST_NUMBER = 200
 _LONGEST_CELL = 1000  # characters; the rest of a cell is not looked at
 _COLUMNS = ("email", "name", "section", "number", "lms_id")
 _DELIMITERS = (",", ";", "\t")
@@ -129,6 +130,7 @@ def read_roster(content: bytes | str, sections: Collection[str]) -> RosterFile:
     seen: set[str] = set()
     for line, cells in rows:
         given = {name: _visible(cells[place]) for name, place in columns.items() if place < len(cells)}
+        given |= {name: given[name][:_LONGEST_NUMBER] for name in ("number", "lms_id") if name in given}
         row = RosterRow(line, **{"name": "", "section": "", **given, "email": fold(given.get("email", ""))})
         fault = _fault(row, seen, sections)
         seen.add(row.email)
@@ -227,6 +229,6 @@ def _visible(text: str) -> str:
 
     Joiners between letters are kept, which some scripts need.
     """
-    kept = (c for c in text if c in "\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf"))
+    kept = (c for c in text if c in "\u200c\u200d" or unicodedata.category(c) not in ("Cc", "Cf", "Cs"))
     # Composing a row of accents takes the square of its length.
     return unicodedata.normalize("NFC", "".join(kept)[:_LONGEST_CELL]).strip()

@@ -32,11 +32,18 @@ class AuditLine:
 def add(session: Session, line: AuditLine) -> None:
     """Store a line; `before` and `after` are what JSON can hold."""
     row = AuditRow(
-        class_id=line.class_id, at=line.at, by=line.by[:_LONGEST_NAME], do=line.do, ok=line.ok, reason=line.reason,
-        subject=line.subject[:_LONGEST_SUBJECT], before=json.dumps(line.before), after=json.dumps(line.after),
+        class_id=line.class_id, at=line.at, by=line.by[:_LONGEST_NAME], do=line.do, ok=line.ok,
+        reason=_storable(line.reason),
+        subject=_storable(line.subject)[:_LONGEST_SUBJECT],
+        before=json.dumps(line.before), after=json.dumps(line.after),
     )  # fmt: skip
     session.add(row)
     session.flush()
+
+
+def _storable(text: str) -> str:
+    """Return a text as every database holds it: without zeros, and without halves of characters."""
+    return text.replace("\0", "").encode(errors="replace").decode()
 
 
 def lines(session: Session, class_id: int) -> list[AuditLine]:

@@ -175,6 +175,8 @@ def enrol(session: Session, class_id: int, user: UserId, line: RosterRow, *, now
     if row is None:
         row = MembershipRow(user_id=user, class_id=class_id, joined=now, role=Role.STUDENT.value)
         session.add(row)
+    if row.ended is not None:  # whoever was staff, and has left, comes back as what the roster lists
+        row.role, row.sections = Role.STUDENT.value, ""
     row.ended, row.section, row.name = None, line.section, line.name
     row.number, row.lms_id = line.number or row.number or "", line.lms_id or row.lms_id or ""
 
@@ -234,8 +236,9 @@ def is_unused(session: Session) -> bool:
 
 
 def _class(session: Session, row: ClassRow) -> SchoolClass:
-    sections = session.scalars(select(SectionRow.name).where(SectionRow.class_id == row.id).order_by(SectionRow.name))
-    return SchoolClass(row.id, row.key, row.name, row.zone, row.bank, tuple(sections))
+    sections = session.scalars(select(SectionRow.name).where(SectionRow.class_id == row.id))
+    # Sorted here: a database sorts as its own language does.
+    return SchoolClass(row.id, row.key, row.name, row.zone, row.bank, tuple(sorted(sections)))
 
 
 def _memberships(class_id: int) -> Select[Any]:

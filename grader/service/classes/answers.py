@@ -10,12 +10,13 @@ from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
 from grader.service.classes import agenda, assigning, exporting, forms, people, reading, regrades, work
-from grader.service.classes.events import EVENTS, ClassEvent, WhatIf
+from grader.service.classes.events import EVENTS, ClassEvent, HandInWork, WhatIf, wrong_fields
 from grader.service.classes.requests import (
     ADMINISTRATOR,
     ClassRefusal,
     Request,
     SourceGrading,
+    bad_value,
     check_right,
     read,
     unknown,
@@ -49,10 +50,9 @@ class Classes:
         kind = EVENTS[do]
         try:
             with self._transaction(kind) as session:
-                # A hand-in takes its person's turn; whatever else changes a class takes the class's. What only reads
-                # takes none: Postgres locks no row in such a transaction.
-                asking = self._asking(session, by, fields, lock="id" not in fields and not _only_reads(kind))
+                asking = self._asking(session, by, fields, lock=_takes_the_classs_turn(kind))
                 check_right(asking, kind.right, fields)
+                _check_texts(fields)
                 return _HANDLERS[do](asking, read(kind, fields))
         except ClassRefusal as refusal:
             self._note(by, do, fields, refusal)
@@ -86,10 +86,10 @@ class Classes:
     def _transaction(self, kind: type[ClassEvent]) -> AbstractContextManager[Session]:
         return self._database.read() if _only_reads(kind) else self._database.write()
 
-    def _asking(self, session: Session, by: User | Person, fields: Mapping[str, Any], *, lock: bool) -> Request:
+    def _asking(self, session: Session, by: User | Person, fields: Mapping[str, Any], *, lock: bool = False) -> Request:
         now = server_time(session, self._clock)
         key = fields.get("class")
-        one = classes.find_class(session, key, lock=lock) if isinstance(key, str) else None
+        one = classes.find_class(session, key, lock=lock) if isinstance(key, str) and _is_text(key) else None
         if by == ADMINISTRATOR:
             return Request(session, now, ADMINISTRATOR, None, one, None, True, self._grading)
         user = by.id if isinstance(by, User) else classes.find_person(session, fold(by))
@@ -106,7 +106,7 @@ class Classes:
         if not is_told or refusal.code in ("unknown", "not_allowed", "not_member") or fields.get("dry_run"):
             return
         with self._database.write() as session:
-            asking = self._asking(session, by, fields, lock=False)
+            asking = self._asking(session, by, fields)
             subject = " ".join(str(fields[name]) for name in ("person", "assignment") if name in fields)
             line = AuditLine(
                 class_id=asking.school_class.id, at=asking.now, by=asking.by, do=do, ok=False, subject=subject,
@@ -119,10 +119,31 @@ def _only_reads(kind: type[ClassEvent]) -> bool:
     return kind.is_question and kind is not WhatIf
 
 
+def _takes_the_classs_turn(kind: type[ClassEvent]) -> bool:
+    """Return whether it may change the class; a hand-in takes its person's turn, and what only reads takes none."""
+    return not _only_reads(kind) and kind is not HandInWork
+
+
+def _is_text(value: str) -> bool:
+    """Return whether a text can be stored: half of a pair of surrogates, as JSON may hold it, cannot."""
+    return value.isascii() or not any("\ud800" <= c <= "\udfff" for c in value)
+
+
+def _check_texts(value: Any) -> None:
+    if isinstance(value, str) and not _is_text(value):
+        raise bad_value("A text holds half of a pair of surrogates, which is no character.")
+    if isinstance(value, Mapping):
+        value = [*value, *value.values()]
+    for part in value if isinstance(value, list) else ():
+        _check_texts(part)
+
+
 def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
     """Do a change, compare the class with before, and undo it."""
-    change = {"class": event.class_, **{name: value for name, value in event.change.items() if name != "do"}}
+    if wrong := wrong_fields(event.do, {"class": "", "change": event.change}):
+        raise bad_value(f"{wrong}.")
     do = event.change["do"]
+    change = {"class": event.class_, **{name: value for name, value in event.change.items() if name != "do"}}
     before = asking.book()
     undone = asking.session.begin_nested()
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
@@ -25,6 +25,7 @@ from grader.service.classes.events import (
     Override,
     Publish,
     Release,
+    wall_of,
 )
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, fields_of, read
 from grader.store import classes, coursework
@@ -41,7 +42,7 @@ def assign(asking: Request, event: Assign) -> Mapping[str, Any]:
         raise ClassRefusal("exists", f"There is an assignment {event.assignment!r} already.")
     new = Assignment(key=event.assignment, items=event.items, opens=event.opens, due=event.due, made=0)
     new = _changed(new, event)
-    _check(asking, new)
+    _check(asking, new, AssignmentFields.model_fields)
     revision = coursework.save_assignment(asking.session, one.id, new)
     asking.note("assign", event.assignment, after=fields_of(new))
     return {"revision": revision}
@@ -56,7 +57,7 @@ def change_assignment(asking: Request, event: ChangeAssignment) -> Mapping[str, 
         raise ClassRefusal("stale", why, revision=revision)
     before = coursework.assignments(asking.session, asking.school_class.id)[id]
     after = _changed(before, event.set)
-    _check(asking, after)
+    _check(asking, after, event.set.model_fields_set)
     revision = coursework.save_assignment(asking.session, asking.school_class.id, after, id)
     if (before.show, before.show_checks) != (after.show, after.show_checks):
         coursework.refresh_standings(asking.session, id)
@@ -186,15 +187,23 @@ def _later(before: Late, new: LateFields) -> Late:
     return replace(before, **{name: value for name, value in given.items() if value is not None or name == "cutoff"})
 
 
-def _check(asking: Request, one: Assignment) -> None:
-    """Refuse times that the class's clock skips, that are in the wrong order, or of a section that there is not."""
+def _check(asking: Request, one: Assignment, given: Collection[str]) -> None:
+    """Refuse given times that the class's clock skips, that are in the wrong order, or of a section that there is not.
+
+    One that stays as it was moves forward by itself where the class's zone was changed, and now skips it.
+    """
     zone = zone_of(asking.school_class.zone)
-    opens = DueTime(asking.exists(one.opens), zone).at
-    dues = {"": one.due, **one.section_due}
-    for section, due in dues.items():
+    times: dict[str, Mapping[str, datetime]] = {
+        "opens": {"": one.opens}, "due": {"": one.due}, "section_due": one.section_due
+    }  # fmt: skip
+    changed = [name for name in times if name in given]
+    for section, wall in [each for name in changed for each in times[name].items()]:
         if section and section not in asking.school_class.sections:
             raise bad_value(f"The class has no section {section!r}.")
-        if DueTime(asking.exists(due), zone).at < opens:
+        asking.exists(wall)
+    opens = DueTime(one.opens, zone).at
+    for due in (one.due, *one.section_due.values()) if changed else ():
+        if DueTime(due, zone).at < opens:
             raise bad_value(f"It opens at {one.opens:%Y-%m-%d %H:%M}, which is after it is due, {due:%Y-%m-%d %H:%M}.")
 
 
@@ -205,8 +214,8 @@ def _granted(asking: Request, event: Grant) -> datetime | int | None:
     match event.field:
         case Field.DUE:
             try:
-                return asking.exists(coursework.wall_time(value))
-            except (TypeError, ValueError):
+                return asking.exists(wall_of(value))
+            except ValueError:
                 raise bad_value("A due time is a minute of the class's zone, such as 2026-10-09T23:59.") from None
         case Field.EXCUSED if isinstance(value, bool):
             return 1 if value else None

@@ -6,14 +6,23 @@ The names and the bounds of the fields are those of a file of events, which `att
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictInt,
+    model_validator,
+)
 
 from grader.judge.report import Dimension, Status
 from grader.rules.roster import fold
@@ -22,12 +31,14 @@ from grader.rules.values import Field as Granting
 from grader.store.coursework import wall_time
 from grader.store.records import Role
 
-_NUMBER = re.compile(r"-?\d{1,9}(\.\d{1,9})?", re.ASCII)
+_NUMBER = re.compile(r"-?\d{1,30}(\.\d{1,30})?", re.ASCII)
 _ID = re.compile(r"[0-9A-Za-z_.-]{1,40}", re.ASCII)
+ONE_OF = ("score", "scores", "status", "source", "source_file")  # a hand-in has one of these
 MOST_DAYS = 3660
 MOST_ATTEMPTS = 10_000
 LONGEST_GRACE = 10_080  # minutes: a week
 MOST_WEEKS = 520  # ten years
+_YEARS = range(1970, 3000)  # of due times: days before and after them can be counted
 
 
 class Right(StrEnum):
@@ -60,9 +71,11 @@ class Format(StrEnum):
 def _exact(value: object) -> Fraction:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         raise ValueError("a number is expected")
+    if isinstance(value, Decimal) and value.is_finite() and abs(value.adjusted()) > 30:
+        raise ValueError("the number is out of its bounds")  # and not written out: it may have a billion digits
     text = format(value, "f") if isinstance(value, Decimal) else str(value)
     if not _NUMBER.fullmatch(text):
-        raise ValueError("a number with a point and at most nine digits before and behind it is expected")
+        raise ValueError("a number with a point is expected, such as 4.5")
     return Fraction(text)
 
 
@@ -82,13 +95,17 @@ def _ten_thousandths(value: object) -> Fraction:
     return number
 
 
-def _wall(value: object) -> datetime:
+def wall_of(value: object) -> datetime:
+    """Return a minute on the wall as events write it; ValueError for anything else."""
     if not isinstance(value, str):
         raise ValueError("a minute of the class's zone is expected, such as 2026-10-09T23:59")
     try:
-        return wall_time(value)
+        wall = wall_time(value)
     except ValueError:
         raise ValueError("a minute that exists is expected, such as 2026-10-09T23:59") from None
+    if wall.year not in _YEARS:
+        raise ValueError(f"a year from {_YEARS[0]} to {_YEARS[-1]} is expected")
+    return wall
 
 
 def _within(least: int, most: int) -> AfterValidator:
@@ -124,6 +141,12 @@ _STATUSES: Mapping[str, Any] = {
 }
 
 
+def _id(text: str) -> str:
+    if not _ID.fullmatch(text):
+        raise ValueError("up to 40 letters, digits, points, hyphens and underscores are expected")
+    return text
+
+
 def _visible(text: str) -> str:
     if "\0" in text or not text.isprintable():
         raise ValueError("characters that can be seen are expected")
@@ -141,7 +164,7 @@ Reason = Annotated[
 Points = Annotated[Fraction, BeforeValidator(_hundredths)]
 Weight = Annotated[Points, _within(0, 1000)]
 Share = Annotated[Fraction, BeforeValidator(_ten_thousandths)]
-Wall = Annotated[datetime, BeforeValidator(_wall)]
+Wall = Annotated[datetime, BeforeValidator(wall_of)]
 Days = Annotated[StrictInt, Field(ge=0, le=MOST_DAYS)]
 Score = Annotated[Any, BeforeValidator(_score)]
 Exercise = Annotated[str, Field(strict=True, min_length=1, max_length=100), AfterValidator(_visible)]
@@ -187,7 +210,21 @@ class CopyClass(OfClass):
     name: Annotated[Text, Field(min_length=1, max_length=80)] | None = None
 
 
-class ClassSettings(ClassEvent):
+class OptionalFields(ClassEvent):
+    """Fields that may be left out; None is the value of but few of them."""
+
+    nullable: ClassVar[tuple[str, ...]] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _has_values(cls, given: Any) -> Any:
+        for name in cls.model_fields if isinstance(given, Mapping) else ():
+            if name in given and given[name] is None and name not in cls.nullable:
+                raise ValueError(f"`{name}` is null; leave it out, or give it a value")
+        return given
+
+
+class ClassSettings(OptionalFields):
     """What of a class can be changed; what is left out stays."""
 
     zone: Text | None = None
@@ -235,9 +272,10 @@ class ChangeMember(OfClass):
     act: Literal["leave", "back"] | None = None
 
 
-class LateFields(ClassEvent):
+class LateFields(OptionalFields):
     """What lateness costs; what is left out stays as it was, or as it is without lateness."""
 
+    nullable = ("cutoff",)
     per_day: Share | None = None
     at_most: Share | None = None
     of: ShareOf | None = None
@@ -245,9 +283,10 @@ class LateFields(ClassEvent):
     cutoff: Days | None = None
 
 
-class AssignmentFields(ClassEvent):
+class AssignmentFields(OptionalFields):
     """An assignment; what is left out stays as it was, or as it is usual."""
 
+    nullable = ("attempts",)
     title: Text | None = None
     items: Items | None = None
     opens: Wall | None = None
@@ -327,12 +366,18 @@ class HandInWork(OfClass):
     person: Person
     assignment: str | None = None
     exercise: Exercise
-    id: Annotated[str, Field(strict=True, pattern=_ID)]
+    id: Annotated[str, Field(strict=True), AfterValidator(_id)]
     score: Score | None = None
     scores: dict[str, Score] | None = None
     status: Literal["ungradable", "rejected", "ours", "cancelled"] | None = None
     source: str | None = None
     source_file: str | None = None
+
+    @model_validator(mode="after")
+    def _has_one_result(self) -> HandInWork:
+        if sum(getattr(self, name) is not None for name in ONE_OF) != 1:
+            raise ValueError(f"exactly one of {', '.join(ONE_OF)} is expected")
+        return self
 
 
 class SetAside(ClassEvent):
@@ -498,31 +543,44 @@ EVENTS: Mapping[str, type[ClassEvent]] = {
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")
-_ONE_OF = ("score", "scores", "status", "source", "source_file")
 
 
 def wrong_fields(do: str, given: Mapping[str, Any]) -> str:
     """Return which field is missing or unknown, in words; empty if none is."""
     if do not in EVENTS:
-        return f"`do` is {do!r}; it is one of {', '.join(EVENTS)}"
-    known = EVENTS[do].model_fields
-    names = {field.alias or name: field.is_required() for name, field in known.items()}
-    wrong = next(_wrong(do, names, given), "")
-    if not wrong and do == "hand_in" and sum(given.get(name) is not None for name in _ONE_OF) != 1:
-        wrong = f"`hand_in` has one of {', '.join(_ONE_OF)}"
+        return f"`do` is {do[:40]!r}; it is one of {', '.join(EVENTS)}"
+    wrong = next(_wrong(do, EVENTS[do], given), "")
+    if not wrong and do == "hand_in" and not any(name in given for name in ONE_OF):
+        wrong = f"`hand_in` has one of {', '.join(ONE_OF)}"
     if not wrong and do == "whatif":
-        change = given["change"]
-        if not isinstance(change, Mapping) or change.get("do") not in PREVIEWED:
-            return f"`change` is an object whose `do` is one of {', '.join(PREVIEWED)}"
-        inner = {name: value for name, value in change.items() if name != "do"}
-        return wrong_fields(change["do"], {"class": "", **inner})
+        return _wrong_change(given["change"])
     return wrong
 
 
-def _wrong(do: str, names: Mapping[str, bool], given: Iterable[str]) -> Iterator[str]:
+def _wrong_change(change: Any) -> str:
+    if not isinstance(change, Mapping) or change.get("do") not in PREVIEWED:
+        return f"`change` is an object whose `do` is one of {', '.join(PREVIEWED)}"
+    inner = {name: value for name, value in change.items() if name != "do"}
+    if "class" in inner:
+        return "`change` has no field `class`: it is about the class of `whatif`"
+    return wrong_fields(change["do"], {"class": "", **inner})
+
+
+def _wrong(where: str, kind: type[ClassEvent], given: Mapping[str, Any]) -> Iterator[str]:
+    names = {field.alias or name: field.is_required() for name, field in kind.model_fields.items()}
     for name in names:
         if names[name] and name not in given:
-            yield f"`{do}` lacks its field `{name}`"
-    for name in given:
+            yield f"`{where}` lacks its field `{name}`"
+    for name, value in given.items():
         if name not in names:
-            yield f"`{do}` has no field `{name}`; its fields are {', '.join(names)}"
+            yield f"`{where}` has no field `{name[:40]}`; its fields are {', '.join(names)}"
+        elif (inner := _INNER.get((kind, name))) and isinstance(value, Mapping):
+            yield from _wrong(f"{where}: {name}", inner, value)
+
+
+_INNER: Mapping[tuple[type[ClassEvent], str], type[ClassEvent]] = {
+    (ChangeClass, "set"): ClassSettings,
+    (ChangeAssignment, "set"): AssignmentFields,
+    (AssignmentFields, "late"): LateFields,
+    (Assign, "late"): LateFields,
+}

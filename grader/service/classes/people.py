@@ -155,11 +155,15 @@ def delete(asking: Request, event: Delete) -> Mapping[str, Any]:
     user = classes.find_person(asking.session, event.person)
     if user is None:
         raise unknown("There is nobody of this name.")
+    every = classes.every_class(asking.session)
     for one, own in classes.classes_of(asking.session, user):
         others = [each for each in classes.memberships(asking.session, one.id) if each.present and each.user != user]
         if own.role is Role.INSTRUCTOR and others and all(each.role is not Role.INSTRUCTOR for each in others):
             raise ClassRefusal("not_allowed", LAST)
-    asking.note("delete", event.person)
+    known = {one: classes.membership(asking.session, one.id, user) for one in every}
+    theirs = [one for one, own in known.items() if own is not None]
+    for each in theirs or (None,):
+        replace(asking, one=each).note("delete", event.person)
     people.delete_person(asking.session, user)
     return {}
 

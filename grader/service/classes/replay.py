@@ -113,7 +113,7 @@ def _answer(asked: Classes, event: TimedEvent) -> Mapping[str, Any]:
 
 def _read(line: str) -> TimedEvent:
     try:
-        found = json.loads(line, parse_float=Decimal)
+        found = json.loads(line, parse_float=Decimal, parse_int=_whole, parse_constant=_no_number)
     except (ValueError, RecursionError) as wrong:
         raise BadEvents(f"no JSON ({wrong})") from None
     if not isinstance(found, dict):
@@ -149,3 +149,12 @@ def read_time(text: str) -> float:
     if at.tzinfo is None:
         raise BadEvents(f"`at` is {text[:40]!r}, a time without offset; expected: 2026-09-25T23:59:00-04:00")
     return at.timestamp()
+
+
+def _whole(text: str) -> int | Decimal:
+    # More digits than Python turns into an int at once are no number of any field.
+    return int(text) if len(text) < 1000 else Decimal(text)
+
+
+def _no_number(text: str) -> None:
+    raise BadEvents(f"no JSON ({text} is no number)")

@@ -26,6 +26,7 @@ from grader.store.records import Role, UserId
 
 Asked = TypeVar("Asked", bound=ClassEvent)
 ADMINISTRATOR = "admin"  # who asks at the console of the installation
+_SELF = "You may ask this for yourself only."
 
 
 class ClassRefusal(NotAllowed):
@@ -84,6 +85,11 @@ class Request:
         if self.one is None:
             raise unknown("There is no such class.")
         return self.one
+
+    @property
+    def is_anywhere(self) -> bool:
+        """Whether the asking person belongs to some class now."""
+        return self.user is not None and bool(classes.classes_of(self.session, self.user))
 
     @property
     def is_staff(self) -> bool:
@@ -147,7 +153,7 @@ class Request:
 
 def check_reason(reason: str) -> None:
     """Refuse what changes somebody's grade without saying why."""
-    if not reason:
+    if not fold(reason):  # or nothing in it can be seen
         raise ClassRefusal("no_reason", "A reason is expected: the student and other instructors read it.")
 
 
@@ -177,8 +183,7 @@ def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None
     if right is Right.ADMINISTRATOR:
         raise ClassRefusal("not_allowed", "This is for the administrator of the installation only.")
     if right is Right.OWNER:
-        if not asking.is_admin and fold(str(given.get("person", ""))) != asking.by:
-            raise unknown()
+        _check_is_self(asking, given)
         return
     if asking.own is None:
         raise unknown("There is no such class.")
@@ -189,7 +194,15 @@ def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None
     if right in (Right.STUDENT, Right.MEMBER) and "person" in given:
         is_self = fold(str(given["person"])) == asking.by
         if not is_self and (right is Right.MEMBER or not asking.is_staff):
-            raise ClassRefusal("not_allowed", "You may ask this for yourself only.")
+            raise ClassRefusal("not_allowed", _SELF)
+
+
+def _check_is_self(asking: Request, given: Mapping[str, Any]) -> None:
+    if asking.is_admin or fold(str(given.get("person", ""))) == asking.by:
+        return
+    if asking.is_anywhere:
+        raise ClassRefusal("not_allowed", _SELF)
+    raise unknown()
 
 
 def _suffices(asking: Request, right: Right) -> bool:

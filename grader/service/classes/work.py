@@ -36,7 +36,8 @@ Given = Fraction | Status | str  # a score, or a word for what became of it
 def hand_in(asking: Request, event: HandInWork) -> Mapping[str, Any]:
     """Take a hand-in whose result is given, by the rules."""
     id = SubmissionId(event.id)
-    user = asking.user if asking.user is not None else asking.member(event.person).user
+    is_self = asking.user is not None and event.person == asking.by
+    user = asking.user if is_self and asking.user is not None else asking.member(event.person).user
     turns.of_person(asking.session, user)
     if submissions.owner(asking.session, id) is not None:
         raise ClassRefusal("exists", f"There is a submission {event.id!r} already.")
@@ -142,6 +143,7 @@ def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
     place = coursework.place_of(asking.session, SubmissionId(event.id))
     if user is None or place is None or place[0] != user or place[2] is None:
         raise unknown("There is no such attempt among yours.")
+    turns.of_person(asking.session, user)
     one = classes.class_of_id(asking.session, place[1])
     known = classes.membership(asking.session, one.id, user)
     asking = replace(asking, one=one, own=known)
