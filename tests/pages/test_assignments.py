@@ -122,7 +122,7 @@ def test_nothing_that_a_student_can_ask_for_tells_a_hidden_result(
 ) -> None:
     """Whatever the result is, each page is the same to the byte; once it is published, it is there."""
     taught.assign("A-1", "softmax", 5, show="after_publication")
-    taught.assign("A-2", "causal_mask", -1, late={"per_day": "0.1", "bank_max": 2, "cutoff": 3})
+    taught.assign("A-2", "causal_mask", -2, late={"per_day": "0.1", "bank_max": 2, "cutoff": 3})
     taught.hand_in("A-2", "causal_mask", "70")
     id = taught.hand_in("A-1", "softmax", "100")
     paths = ("/", "/assignments", "/work", "/leaderboard", "/leaderboard?ex=softmax", f"/compare?attempt={id}")

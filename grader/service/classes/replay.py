@@ -37,7 +37,7 @@ class TimedEvent:
     fields: Mapping[str, Any]
 
 
-def read_events(content: bytes, folder: Path) -> list[TimedEvent]:
+def read_events(content: bytes, folder: Path = Path()) -> list[TimedEvent]:
     """Read a whole file of events, an object a line; empty lines are passed over. Its `source_file`s are in `folder`.
 
     Raises:
@@ -73,12 +73,13 @@ class TermClock:
 
 
 def play(
-    database: Database, events: list[TimedEvent], clock: TermClock, grading: SourceGrading | None = None
+    database: Database, events: list[TimedEvent], clock: TermClock | None = None, grading: SourceGrading | None = None
 ) -> Iterator[Mapping[str, Any]]:
     """Do one event after the other, each at its own time, and yield what each answers.
 
     A source that is handed in is graded before the next event, by `grading`, whose queue has the same clock.
     """
+    clock = clock or TermClock()
     asked, before = Classes(database, clock=clock, grading=grading), database.clock
     database.clock = clock
     try:
