@@ -20,6 +20,7 @@ from grader.cli.main import main
 from grader.exercise.catalog import ROOT
 from grader.rules.roster import LARGEST_FILE
 from tests.exports.importers import read_by_canvas
+from tests.jobs import postgres
 
 Run = Callable[..., "Ended"]
 FORMULA = '=HYPERLINK("http://x","Kim")'
@@ -462,3 +463,33 @@ def test_other_commands_bring_neither_the_store_nor_torch() -> None:
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
 
     assert done.stdout == "[]\n"
+
+
+def test_questions_and_changes_are_answered_on_postgres(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A transaction that only reads takes no lock there; every command gives what it gives on SQLite."""
+    Path(tmp_path / "events.jsonl").write_text("\n".join(map(json.dumps, _term())))
+    Path(tmp_path / "r.csv").write_text(_csv(ROSTER), encoding="utf-8")
+    questions = (
+        ("grades", "N", "--at", END, "--json"),
+        ("grades", "N", "--at", END, "--as", "ben@uni.example", "--json"),
+        ("export", "N", "--at", END, "--format", "canvas"),
+        ("export", "N", "--format", "junit", "--attempt", "h2"),
+        ("board", "N", "N-1", "softmax", "--json"),
+        ("import", "N", str(tmp_path / "r.csv"), "--json"),
+        ("copy", "N", "N27", "--weeks", "52", "--json"),
+        ("list", "--json"),
+    )
+    said: list[list[str]] = []
+    with postgres.running() as server:
+        for name, url in (("sqlite", ""), ("postgres", postgres.make_database(server.url, "term"))):
+            monkeypatch.setenv("ATTENTION_GYM_DATA", str(tmp_path / name))
+            monkeypatch.setenv("DATABASE_URL", url)
+            assert main(["class", "replay", str(tmp_path / "events.jsonl")]) == 0
+            capsys.readouterr()
+            assert [main(["class", *words]) for words in questions] == [0] * len(questions), capsys.readouterr().err
+            said.append(capsys.readouterr().out.splitlines())
+
+    assert said[0] == said[1]
+    assert len(said[0]) > len(questions)
