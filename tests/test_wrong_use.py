@@ -24,6 +24,12 @@ RIGHT: dict[str, tuple[str, ...]] = {
     "name": ("Ada",),
     "file": ("new.backup",),
     "to": ("--to", "postgresql://nobody@127.0.0.1:1/none"),
+    "key": ("the-class",),
+    "new": ("next",),
+    "zone": ("--zone", "UTC"),
+    "weeks": ("--weeks", "1"),
+    "form": ("--format", "csv"),
+    "assignment": ("A-1",),
 }
 ALSO = {("user", "add"): ("--password-stdin",)}
 SLOW = {("exercise", "table"), ("exercise", "pack")}  # half a second each: every sixth value

@@ -121,7 +121,7 @@ def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:
     """Return the gradebook as CSV that a spreadsheet takes for text and numbers, never for formulas.
 
     It begins with a byte-order mark, without which Excel reads no accents. No learning platform takes the columns as
-    they are, so whoever brings them there goes through a spreadsheet, or a program that reads `utf-8-sig`.
+    they are: what these take is in `grader.exports`.
     """
     file = io.StringIO()
     file.write(BYTE_ORDER_MARK)

@@ -141,7 +141,6 @@ HANDLERS = {
     "sandbox": "what our own processes tell each other",
     "service/accounts": "READERS",
     "service/classes": "events of a file that an operator plays, and forms of bounded length",
-    "service/classes/spreadsheet": "bytes of bounded length, see tests/test_class_commands.py",
     "service/names": "READERS",
     "service/service": "ids of 40 characters at most",
     "store/audit": "what our own code writes",
