@@ -11,7 +11,7 @@ from grader.rules.roster import compare as compare_roster
 from grader.rules.times import NoSuchZone, zone_of
 from grader.service.classes.events import Appoint, ChangeClass, ChangeMember, Delete, Import, MakeClass
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
-from grader.store import classes, people
+from grader.store import classes, people, turns
 from grader.store.classes import SchoolClass
 from grader.store.records import Role
 
@@ -21,6 +21,7 @@ LAST = "This is the only instructor of the class. Make somebody else an instruct
 def make_class(asking: Request, event: MakeClass) -> Mapping[str, Any]:
     """Begin a class."""
     _check_zone(event.zone)
+    turns.of_class(asking.session)  # else two classes could get one key at once
     if classes.find_class(asking.session, event.class_) is not None:
         raise ClassRefusal("exists", f"There is a class {event.class_!r} already.")
     made = SchoolClass(0, event.class_, event.name, event.zone, event.bank, tuple(event.sections))
@@ -53,6 +54,7 @@ def change_class(asking: Request, event: ChangeClass) -> Mapping[str, Any]:
 def appoint(asking: Request, event: Appoint) -> Mapping[str, Any]:
     """Make somebody an instructor or an assistant."""
     one, session = asking.school_class, asking.session
+    turns.of_class(session)  # else two classes could bring one new person at once
     foreign = [name for name in event.sections if name not in one.sections]
     if foreign:
         raise bad_value(f"The class has no section {foreign[0]!r}.")
@@ -71,6 +73,8 @@ def appoint(asking: Request, event: Appoint) -> Mapping[str, Any]:
 
 def import_roster(asking: Request, event: Import) -> Mapping[str, Any]:
     """Bring a class to what a registrar's file says, all of it or nothing."""
+    if not event.dry_run:
+        turns.of_class(asking.session)  # else two classes could bring one new person at once
     change = roster_change(asking, event.csv)
     counts = {move.value: change.count(move) for move in Move}
     answer = {
