@@ -8,8 +8,9 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
+from contextlib import contextmanager
 from functools import partial
 
 import torch
@@ -19,7 +20,7 @@ from grader.checks.registry import given_options
 from grader.errors import AuthorError, GraderFault, SandboxUnavailable
 from grader.exercise.catalog import Catalog
 from grader.exercise.versions import grader_version
-from grader.installation import chosen_box, close, opened, rules_of
+from grader.installation import choose, chosen_box, close, opened, rules_of
 from grader.jobs import archive
 from grader.jobs.engine import EmbeddedEngine, GradingEngine
 from grader.jobs.grading import grade_with, tryouts_with, versions_with
@@ -91,6 +92,30 @@ def serve(connection: socket.socket, settings: Settings, coming: BoxToCome, *, f
         serve_commands(connection, engine, tryouts)
     finally:
         close(box, gpu)
+
+
+@contextmanager
+def grading_here(
+    settings: Settings, database: Database, catalog: Catalog, clock: Callable[[], float]
+) -> Iterator[EmbeddedEngine]:
+    """Grade in this process whatever is put into its queue, as the service does, but by a clock of the caller's.
+
+    Raises:
+        SandboxUnavailable: this machine has no sandbox for strangers' code.
+        AuthorError: an exercise is written wrongly.
+    """
+    torch.set_num_threads(1)
+    check_options(catalog)
+    box = choose(settings)
+    try:
+        check_limits(catalog, box)
+        grade, versions = grade_with(catalog, box), versions_with(catalog)
+        engine = EmbeddedEngine(database, grade, workers=settings.data / "workers", versions=versions, clock=clock)
+        engine.start({"cpu": 1})
+        yield engine
+        engine.drain(settings.drain_seconds)
+    finally:
+        close(box)
 
 
 class RemoteProgress(Live):

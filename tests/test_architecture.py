@@ -37,6 +37,7 @@ _WRONG_IMPORTS = {
     "libraries of the accounts": ("store/people.py", "argon2"),
     "the library for outside data": ("box/plan.py", "pydantic"),
     "libraries of exercises alone": ("store/tables.py", "safetensors"),
+    "the library for spreadsheets": ("rules/roster.py", "python_calamine"),
     "the library for GPUs": ("sandbox/doctor.py", "pynvml"),
     "the library for tests": ("local.py", "pytest"),
     "the rules of a class know neither store nor clock": ("rules/times.py", "time"),

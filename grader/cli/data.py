@@ -169,7 +169,7 @@ def _regraded(id: str, *, newest: bool, store: bool) -> Regraded:
     from grader.store.records import SubmissionId
 
     if not ID.fullmatch(id):
-        raise WrongUse(f"{id!r} is no submission's id: that is 24 characters, digits and letters from a to f")
+        raise WrongUse(f"{id!r} is no submission's id: that has at most 40 letters, digits or signs of `_.-`")
     torch.set_num_threads(1)  # as in the service: the tensors are small
     settings = Settings.from_environment()
     with ExitStack() as stack:

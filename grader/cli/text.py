@@ -5,14 +5,18 @@ What failed comes first; colours only on a terminal.
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
+import stat
+import sys
 import textwrap
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -21,6 +25,7 @@ from rich.text import Text
 from grader.checks.finding import Verdict
 from grader.judge.report import HALVED, WHY, CheckResult, DevicePanel, Flag, Property, Report, Status
 from grader.judge.text import one_line
+from grader.local import WrongUse
 
 BAR = 24  # characters
 COLUMNS = 100
@@ -176,3 +181,23 @@ def _indented(text: str, by: int = 4, style: str = "") -> Iterator[Text]:
 
 def _wrap(text: str) -> list[str]:
     return [part for line in text.splitlines() for part in textwrap.wrap(line, COLUMNS) or [""]]
+
+
+def write_json(answer: Mapping[str, Any]) -> None:
+    """Write an object in a line of its own, whatever its length."""
+    sys.stdout.write(f"{json.dumps(answer)}\n")
+
+
+def content_of(file: str, most: int) -> bytes:
+    """Return what a file or standard input holds, of a larger one so much that its reader sees it is too large."""
+    if file == "-":
+        return sys.stdin.buffer.read(most + 1)
+    try:
+        if not stat.S_ISREG(Path(file).stat().st_mode):  # a folder; or a pipe, which nobody may ever fill
+            raise WrongUse(f"{file!r} is no ordinary file")
+        with Path(file).open("rb") as opened:
+            return opened.read(most + 1)
+    except FileNotFoundError:
+        raise WrongUse(f"there is no file {file!r}") from None
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero in it
+        raise WrongUse(f"{file!r} cannot be read: {getattr(error, 'strerror', None) or error}") from error

@@ -13,6 +13,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from grader.pages.accounts import AccountPages
 from grader.pages.answers import Answers, Bundles
+from grader.pages.assignments import AssignmentPages
 from grader.pages.comparison import build_comparison
 from grader.pages.exercise import FirstPaint, mount_exercise
 from grader.pages.exercise_handlers import ExerciseHandlers
@@ -58,6 +59,7 @@ def _routers(handlers: ExerciseHandlers, settings: Settings) -> Iterator[APIRout
     """Yield the routes that are not Gradio's."""
     identity = handlers.identity
     yield ListPages(identity).router()
+    yield AssignmentPages(identity).router()
     yield build_comparison(identity)
     yield TeachPages(identity).router()
     yield AccountPages(identity, int(settings.session_hours * 3600), Passwords()).router()

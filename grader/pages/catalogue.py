@@ -117,7 +117,7 @@ def facts(exercise: Exercise) -> str:
     return f"{spec.track} · {spec.difficulty.capitalize()} · {checks} · {length}"
 
 
-def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float], *, notice: str = "") -> View:
+def title_view(catalog: Catalog, exercise: Exercise, best: Mapping[str, float], *, notice: str = "") -> dict[str, View]:
     """Return the title line of an exercise with what it builds on, the way to all others, and a `notice` above it."""
     names = list(catalog)
     place = names.index(exercise.id)

@@ -18,6 +18,7 @@ from grader.errors import GraderFault, NotAllowed, logged_for, record
 from grader.exercise.catalog import Catalog, Exercise
 from grader.judge.report import Report
 from grader.pages import catalogue, lists, plain, run_status
+from grader.pages.assignments import goal_view
 from grader.pages.identity import Identity
 from grader.pages.render import report_view, solutions_view
 from grader.pages.routes import ATTEMPT
@@ -66,7 +67,7 @@ class ExerciseHandlers:
         notice = catalogue.notice(self.catalog, named) or catalogue.attempt_notice(asked, shown.id if shown else "")
         return (
             pack({**plain.piece("header", header), "title": header["title"]}),
-            pack(plain.piece("title", catalogue.title_view(self.catalog, exercise, best, notice=notice))),
+            pack(self._title(user, exercise, best, notice=notice)),
             pack(_editor_state(user, exercise, kept, latest, shown if shown and shown.id == asked else None)),
             exercise.id,
             unfinished or _still_searched(shown),
@@ -133,8 +134,7 @@ class ExerciseHandlers:
         """Return what a new verdict changes: title, attempts, board; `best` holds their best scores by exercise."""
         known = self._exercise(exercise)
         attempts, board = self._records(user, known)
-        title = plain.piece("title", catalogue.title_view(self.catalog, known, best))
-        return [("title", title), ("attempts", attempts), ("board", board)]
+        return [("title", self._title(user, known, best)), ("attempts", attempts), ("board", board)]
 
     def restore(self, attempt: object, request: gr.Request) -> Parts:
         """Open an earlier attempt: its code into the editor, its report below.
@@ -162,6 +162,13 @@ class ExerciseHandlers:
         if shown.report is None:
             return run_status.idle_view(), report_view(None)
         return run_status.opened_view(shown.nth), self.report(shown.report, shown.nth, shown.exercise, best)
+
+    def _title(self, user: User | None, exercise: Exercise, best: Mapping[str, float], *, notice: str = "") -> View:
+        """Return the title line, with the assignment to which a hand-in goes now."""
+        goal = self.service.classes.goal_of(user, exercise.id) if user is not None and user.member else None
+        view = catalogue.title_view(self.catalog, exercise, best, notice=notice)
+        told = goal_view(goal[0], goal[1]["text"], goal[1]["attempts_left"]) if goal is not None else None
+        return plain.piece("title", {**view, "goal": told})
 
     def _quietly_cancel(self, user: User, id: SubmissionId) -> None:
         try:

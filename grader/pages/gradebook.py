@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import csv
 import io
-import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 from grader.exercise.catalog import Catalog
+from grader.exports.cells import BYTE_ORDER_MARK, quoted
 from grader.judge.report import Flag
 from grader.pages import lists
 from grader.pages.catalogue import FULL, by_track, numbered, tracks
@@ -29,8 +29,6 @@ _SUMS: list[View] = [
     {"name": "Attempts", "kind": "number"},
     {"name": "Last active", "kind": "time"},
 ]
-BYTE_ORDER_MARK = "\ufeff"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +131,6 @@ def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:
         scores = ["" if score is None else score for score in row.scores]
         writer.writerow([row.id, quoted(row.name), *scores, mean(row), row.attempts])
     return file.getvalue()
-
-
-def quoted(text: str) -> str:
-    """Return `text` with an apostrophe before what a spreadsheet would run, however wide or far in it is written."""
-    plain = unicodedata.normalize("NFKC", text)
-    risky = plain.startswith(_FORMULA) or plain.lstrip().startswith(_FORMULA)
-    return f"'{text}" if risky else text
 
 
 Listed = dict[str, View]  # a list of submissions

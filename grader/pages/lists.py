@@ -17,7 +17,7 @@ from grader.judge.report import Status
 from grader.pages import catalogue, plain
 from grader.pages.catalogue import FULL, address
 from grader.pages.identity import Identity, shown_name
-from grader.pages.routes import COMPARE, EXERCISES, LEADERBOARD, PAGES, WORK
+from grader.pages.routes import ASSIGNMENTS, COMPARE, EXERCISES, LEADERBOARD, PAGES, WORK
 from grader.pages.wording import View, clean, number, tone
 from grader.service.authorize import Action, Roster, may
 from grader.store.records import Attempt, Role, Standing, State, SubmissionId, User, UserId
@@ -31,7 +31,12 @@ _ENDS = {
     Status.CRASHED: "crashed",
 }
 GUEST_WORK = "Sign in to see what you have handed in."
-_ON_THE_WAY = {State.QUEUED: "in line", State.RUNNING: "being checked", State.CANCELLED: "cancelled"}
+_ON_THE_WAY = {
+    State.QUEUED: "in line",
+    State.RUNNING: "being checked",
+    State.CANCELLED: "cancelled",
+    State.SEALED: "handed in",
+}
 
 
 def header_view(
@@ -47,6 +52,8 @@ def header_view(
         skip: whether to offer the way past everything to the editor.
     """
     links = [(page.title, page.path) for page in PAGES]
+    if user is not None and user.member and user.role is not Role.INSTRUCTOR:
+        links.append((ASSIGNMENTS.title, ASSIGNMENTS.path))
     if user is not None and may(user, Action.READ, Roster()):
         links.append(("Gradebook", "/teach/"))
     return {

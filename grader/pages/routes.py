@@ -37,6 +37,7 @@ class Page(NamedTuple):
 
 
 EXERCISES, LEADERBOARD, WORK = Page("/", "Exercises"), Page("/leaderboard", "Leaderboard"), Page("/work", "My work")
+ASSIGNMENTS = Page("/assignments", "Assignments")  # of those who are in a class
 PAGES = (EXERCISES, LEADERBOARD, WORK)  # as the header has them; the first one is the front page
 COMPARE = "/compare"
 
@@ -91,6 +92,7 @@ OWN = {
     EXERCISES.path: PLAIN,
     LEADERBOARD.path: Route(query=EXERCISE),
     WORK.path: PLAIN,
+    ASSIGNMENTS.path: Route(("GET", "HEAD", "POST"), body=Body.FORM, form={"attempt": 100, "undo": 10}),
     COMPARE: Route(query={"attempt": 100, "before": 100}),
     "/exercise": Route(query=ATTEMPT),
     "/sign-in": _form("name", "password", "next"),

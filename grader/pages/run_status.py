@@ -92,6 +92,8 @@ def watch_view(watch: Watch, limits: LimitsSpec | None = None) -> View:
         return _running(watch, limits)
     if watch.state is State.CANCELLED:
         return _panel("cancelled", "Cancelled. Nothing was counted.")
+    if watch.state is State.SEALED:
+        return _panel("idle", "Handed in. Your class shows the result later; My assignments says when.")
     if watch.report is None:
         return _panel("broken", "Something broke on our side. This costs you nothing; please try again.")
     return _finished(watch, watch.report)

@@ -119,7 +119,7 @@ def read_roster(content: bytes | str, sections: Collection[str]) -> RosterFile:
     Raises:
         BadFile: it is too large, no text, or has no column `email` or `name`.
     """
-    text = _decoded(content)
+    text = decoded(content)
     header, rows = _table(text)
     columns = {name: header.index(name) for name in _COLUMNS if name in header}
     for name in ("email", "name"):
@@ -183,7 +183,12 @@ def _fault(row: RosterRow, seen: Collection[str], sections: Collection[str]) -> 
     return RowFault.LONG_NAME if len(row.name) > LONGEST_NAME else None
 
 
-def _decoded(content: bytes | str) -> str:
+def decoded(content: bytes | str) -> str:
+    """Return a file as text: UTF-8 with a mark or without, or cp1252.
+
+    Raises:
+        BadFile: it is too large, or no text.
+    """
     if len(content) > LARGEST_FILE:
         raise BadFile(f"the file has {len(content):,} bytes; at most {LARGEST_FILE:,} are read")
     if isinstance(content, bytes):

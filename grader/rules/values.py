@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from fractions import Fraction
 from zoneinfo import ZoneInfo
 
-from grader.rules.times import DueTime
+from grader.rules.times import DueTime, instant, wall_of
 
 Person = str  # whatever the store tells people apart by
 Key = str  # an assignment's, within its class
@@ -232,3 +232,21 @@ class Book:
         return self.boundary(person, assignment, 0) > self.members[person].joined or bool(
             self.attempts_of(person, assignment.key)
         )
+
+
+def moved_by_weeks(one: Assignment, weeks: int, zone: ZoneInfo) -> Assignment:
+    """Return an assignment for another term: on the same days of the week, at the same times on the wall.
+
+    A minute that the clock skips then becomes the one after the gap. Nothing of it is published.
+
+    Raises:
+        OverflowError: a date would be in no year from 1 to 9999.
+    """
+
+    def moved(wall: datetime) -> datetime:
+        return wall_of(instant(wall + timedelta(weeks=weeks), zone), zone)
+
+    opens = moved(one.opens)  # a gap may put it behind a due time that was just after it
+    section_due = {section: max(opens, moved(due)) for section, due in one.section_due.items()}
+    due = max(opens, moved(one.due))
+    return replace(one, opens=opens, due=due, section_due=section_due, published=None, held=frozenset())

@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from grader.errors import NotAllowed
 from grader.service.authorize import NOT_YOURS
+from grader.service.hidden import Seals
 from grader.store import people, submissions, turns
 from grader.store.engine import Database, server_time
 from grader.store.records import Attempt, Draft, Submission, SubmissionId, User
@@ -80,9 +81,10 @@ class Trail:
     """Reads attempts; `read` gives a submission to whoever may see it, and to nobody else."""
 
     def __init__(
-        self, database: Database, read: Callable[[User, SubmissionId], Submission], *, clock: Callable[[], float]
-    ) -> None:
-        self._database, self._read, self._clock = database, read, clock
+        self, database: Database, read: Callable[[User, SubmissionId], Submission], seals: Seals, *,
+        clock: Callable[[], float],
+    ) -> None:  # fmt: skip
+        self._database, self._read, self._seals, self._clock = database, read, seals, clock
 
     def practice(self, user: User) -> list[Due]:
         """Return what somebody with an account should practise again, what is due for longest first."""
@@ -103,6 +105,8 @@ class Trail:
         first = self._read(user, id)
         with self._database.read() as session:
             others = tuple(submissions.attempts(session, first.user, first.exercise))
+            if first.user == user.id:
+                others = tuple(self._seals.attempts(session, user.id, others))
         if not other:
             checked = (one.id for one in others if one.number < first.number and one.status is not None)
             other = next(checked, None)

@@ -220,6 +220,14 @@ def known_people(session: Session, class_id: int, emails: Sequence[str]) -> list
     return known
 
 
+def contacts(session: Session, class_id: int) -> dict[Person, tuple[str, str, str]]:
+    """Return by what others know each member: their e-mail address, number, and the learning platform's id."""
+    row = MembershipRow
+    query = select(PERSON, UserRow.email, row.number, row.lms_id).join(row, row.user_id == UserRow.id)
+    found = session.execute(query.where(row.class_id == class_id))
+    return {person: (email or "", number, lms_id) for person, email, number, lms_id in found}
+
+
 def is_unused(session: Session) -> bool:
     """Return whether the installation has neither a person nor a submission."""
     return session.scalar(select(UserRow.id).limit(1)) is None and (

@@ -34,6 +34,7 @@ from grader.rules.values import (
     ShareOf,
     Show,
 )
+from grader.store import standings
 from grader.store.classes import PERSON, SchoolClass
 from grader.store.records import Role, State, SubmissionId, UserId
 from grader.store.standings import FREE
@@ -181,6 +182,23 @@ def items_of(session: Session, user: UserId, exercise: str) -> list[tuple[int, K
         .order_by(row.class_id, row.id)
     )
     return [(class_id, key) for class_id, key in session.execute(query)]
+
+
+def hiding_classes(session: Session, user: UserId) -> list[int]:
+    """Return the classes for whose assignments somebody has handed in, and whose results may be hidden from them."""
+    row, own = AssignmentRow, SubmissionRow
+    query = (
+        select(row.class_id).join(own, own.assignment_id == row.id).where(own.user_id == user, ~standings.OPEN_RESULT)
+    )
+    return list(session.scalars(query.distinct()))
+
+
+def refresh_standings(session: Session, assignment: int) -> None:
+    """Bring the caches of all who have handed in to an assignment up to date."""
+    row = SubmissionRow
+    query = select(row.user_id, row.exercise).where(row.assignment_id == assignment).distinct()
+    for user, exercise in session.execute(query).all():
+        standings.refresh(session, UserId(user), exercise)
 
 
 def assign_submission(session: Session, id: SubmissionId, assignment: int, promise: DueTime) -> None:

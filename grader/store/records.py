@@ -49,6 +49,7 @@ class State(StrEnum):
     DONE = "done"  # there is a report, whatever it says
     CANCELLED = "cancelled"
     BROKEN = "broken"  # our fault after all retries; uses up no attempt
+    SEALED = "sealed"  # it has ended, and its owner is not to see its result yet; never stored
 
     @property
     def final(self) -> bool:

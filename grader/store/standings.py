@@ -35,9 +35,12 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from grader.judge.report import Status
+from grader.rules.values import Show
 from grader.store import people
 from grader.store.records import BoardName, Role, Standing, State, User, UserId
 from grader.store.tables import (
+    OPEN,
+    AssignmentRow,
     Base,
     BestRow,
     DiagnosisRow,
@@ -56,6 +59,13 @@ Filter = tuple[ColumnElement[bool], ...]
 _Line = tuple[int, str, float, int, float, int, str]  # user, name, score, attempts, reached, solved, board name
 # No rows of the session's: what is given beside an insert of these would count as rows to be inserted.
 _BESTS, _MISTAKES, _TOTALS = (Base.metadata.tables[name] for name in ("bests", "mistakes", "totals"))
+
+
+# Results that are never hidden from their owners; the others are no part of best scores and boards of exercises.
+OPEN_RESULT = and_(AssignmentRow.show == Show.AT_ONCE.value, AssignmentRow.show_checks == "{}")
+IS_SHOWN = or_(
+    SubmissionRow.assignment_id.is_(None), SubmissionRow.assignment_id.in_(select(AssignmentRow.id).where(OPEN_RESULT))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +110,9 @@ def best(session: Session, user: UserId) -> dict[str, float]:
 
 def used(session: Session, user: UserId, exercise: str) -> int:
     """Return how many attempts of a person at an exercise count."""
-    mine = (BestRow.user_id == user, BestRow.exercise == exercise)
-    return session.scalar(select(BestRow.used).where(*mine)) or 0
+    row = SubmissionRow
+    mine = (row.user_id == user, row.exercise == exercise, row.state != OPEN)
+    return session.scalar(select(func.max(row.nth)).where(*mine)) or 0
 
 
 def leaderboard(session: Session, exercise: str | None = None) -> list[Standing]:
@@ -245,7 +256,7 @@ def _best(submissions: Filter) -> Select[Any]:
             func.row_number().over(partition_by=each, order_by=(grading.score.desc(), row.number)).label("place"),
         )
         .join(grading, grading.id == row.current_grading)
-        .where(grading.status.not_in(sorted(FREE)), *submissions)
+        .where(grading.status.not_in(sorted(FREE)), IS_SHOWN, *submissions)
         .subquery()
     )
     line = counted.c

@@ -153,7 +153,7 @@ def full_marks(session: Session, user: UserId) -> dict[str, list[float]]:
     query = (
         select(row.exercise, row.created)
         .join(GradingRow, GradingRow.id == row.current_grading)
-        .where(row.user_id == user, GradingRow.score >= standings.FULL)
+        .where(row.user_id == user, GradingRow.score >= standings.FULL, standings.IS_SHOWN)
         .order_by(row.created)
     )
     times: dict[str, list[float]] = {}

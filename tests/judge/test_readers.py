@@ -24,6 +24,7 @@ from grader.checks.explain import explain
 from grader.cli import text as cli_text
 from grader.errors import NotAllowed, Rejected
 from grader.exercise.catalog import ROOT
+from grader.exports.cells import quoted
 from grader.judge.explain import location, symptoms
 from grader.judge.inspection import names as names_in_sources
 from grader.judge.inspection import read
@@ -39,7 +40,6 @@ from grader.judge.source import (
 from grader.judge.text import clean
 from grader.judge.tryout import read_tensor
 from grader.pages import wording
-from grader.pages.gradebook import quoted
 from grader.rules.roster import BadFile, read_roster
 from grader.service import accounts, names
 from grader.service.names import skeleton, tidy
@@ -114,6 +114,8 @@ HANDLERS = {
     "exercise/spec": "an author's",
     "exercise/microscope": "an author's",
     "exercise/versions": "files of ours",
+    "exports/attempts": "reports",
+    "exports/cells": "READERS",
     "jobs/cluster/pages": "code of bounded length and what came of it; messages of our own processes",
     "jobs/messages": "messages of our own processes",
     "exercise/steps": "our own references",
@@ -139,8 +141,9 @@ HANDLERS = {
     "sandbox": "what our own processes tell each other",
     "service/accounts": "READERS",
     "service/classes": "events of a file that an operator plays, and forms of bounded length",
+    "service/classes/spreadsheet": "bytes of bounded length, see tests/test_class_commands.py",
     "service/names": "READERS",
-    "service/service": "ids of 24 characters",
+    "service/service": "ids of 40 characters at most",
     "store/audit": "what our own code writes",
     "store/changes": "what our own code writes",
     "store/coursework": "what our own code writes",

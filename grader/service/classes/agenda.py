@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import timedelta
 from fractions import Fraction
 from typing import Any
 
@@ -69,7 +70,7 @@ def _assignment(book: Book, person: Person, one: Assignment, line: GradeLine, *,
         "opens": wall_text(one.opens),
         "due": wall_text(due.wall),
         "ends": forms.moment(book.boundary(person, one, 0)),
-        "closes": None if cutoff is None else forms.moment(book.boundary(person, one, cutoff)),
+        "last": None if cutoff is None else wall_text(due.wall + timedelta(days=cutoff)),
         "is_over": cutoff is not None and at >= book.boundary(person, one, cutoff),
         "possible": two_decimals(one.possible),
         "cell": forms.cell(book, one.key, cell),

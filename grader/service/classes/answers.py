@@ -6,18 +6,26 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
-from pydantic import ValidationError
-
 from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
-from grader.service.classes import agenda, assigning, forms, people, reading, regrades, work
+from grader.service.classes import agenda, assigning, exporting, forms, people, reading, regrades, work
 from grader.service.classes.events import EVENTS, ClassEvent, HandInWork, WhatIf, wrong_fields
-from grader.service.classes.requests import ADMINISTRATOR, ClassRefusal, Request, bad_value, check_right, unknown
-from grader.store import audit, classes
+from grader.service.classes.requests import (
+    ADMINISTRATOR,
+    ClassRefusal,
+    Request,
+    SourceGrading,
+    bad_value,
+    check_right,
+    read,
+    unknown,
+)
+from grader.store import audit, classes, coursework
 from grader.store.audit import AuditLine
+from grader.store.classes import SchoolClass
 from grader.store.engine import Database, Session, server_time
-from grader.store.records import User
+from grader.store.records import Role, User
 
 _NOTED = {"import": (), "override": ("stale",)}  # refusals that the audit tells; empty: all of them
 
@@ -25,8 +33,8 @@ _NOTED = {"import": (), "override": ("stale",)}  # refusals that the audit tells
 class Classes:
     """The classes of an installation; see `grader.service.classes.events` for what can be asked."""
 
-    def __init__(self, database: Database, *, clock: Callable[[], float]) -> None:
-        self._database, self._clock = database, clock
+    def __init__(self, database: Database, *, clock: Callable[[], float], grading: SourceGrading | None = None) -> None:
+        self._database, self._clock, self._grading = database, clock, grading
 
     def do(self, by: User | Person, do: str, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Do what is asked and return the answer, as JSON can hold it.
@@ -45,10 +53,35 @@ class Classes:
                 asking = self._asking(session, by, fields, lock=_takes_the_classs_turn(kind))
                 check_right(asking, kind.right, fields)
                 _check_texts(fields)
-                return _HANDLERS[do](asking, _read(kind, fields))
+                return _HANDLERS[do](asking, read(kind, fields))
         except ClassRefusal as refusal:
             self._note(by, do, fields, refusal)
             raise
+
+    def now(self) -> float:
+        """Return the time by which everything here is decided, in seconds since the epoch."""
+        with self._database.read() as session:
+            return server_time(session, self._clock)
+
+    def person_of(self, user: User) -> Person:
+        """Return how somebody is named in events."""
+        with self._database.read() as session:
+            return classes.person_of(session, user.id)
+
+    def studied_by(self, user: User) -> list[SchoolClass]:
+        """Return the classes in which somebody studies now."""
+        with self._database.read() as session:
+            return [one for one, own in classes.classes_of(session, user.id) if own.role is Role.STUDENT]
+
+    def goal_of(self, user: User, exercise: str) -> tuple[work.Destination, Mapping[str, Any]] | None:
+        """Return the assignment to which a hand-in to an exercise goes now, and what that means in words."""
+        with self._database.read() as session:
+            now = server_time(session, self._clock)
+            goal = next(iter(work.destinations(session, user.id, exercise, now)), None)
+        if goal is None:
+            return None
+        at = coursework.milliseconds(now)
+        return goal, agenda.going(goal.book, goal.person, goal.assignment, exercise, at=at)
 
     def _transaction(self, kind: type[ClassEvent]) -> AbstractContextManager[Session]:
         return self._database.read() if _only_reads(kind) else self._database.write()
@@ -58,13 +91,13 @@ class Classes:
         key = fields.get("class")
         one = classes.find_class(session, key, lock=lock) if isinstance(key, str) and _is_text(key) else None
         if by == ADMINISTRATOR:
-            return Request(session, now, ADMINISTRATOR, None, one, None, True)
+            return Request(session, now, ADMINISTRATOR, None, one, None, True, self._grading)
         user = by.id if isinstance(by, User) else classes.find_person(session, fold(by))
         if user is None:
             raise unknown("There is no such class.")
         own = None if one is None else classes.membership(session, one.id, user)
         is_admin = classes.is_administrator(session, user)
-        return Request(session, now, classes.person_of(session, user), user, one, own, is_admin)
+        return Request(session, now, classes.person_of(session, user), user, one, own, is_admin, self._grading)
 
     def _note(self, by: User | Person, do: str, fields: Mapping[str, Any], refusal: ClassRefusal) -> None:
         """Add a refusal to the audit that others should know of: somebody of the class tried to change it."""
@@ -114,7 +147,7 @@ def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
     before = asking.book()
     undone = asking.session.begin_nested()
     try:
-        _HANDLERS[do](asking, _read(EVENTS[do], change))
+        _HANDLERS[do](asking, read(EVENTS[do], change))
         one = classes.find_class(asking.session, event.class_)
         assert one is not None
         after = Request(asking.session, asking.now, asking.by, asking.user, one, asking.own, asking.is_admin).book()
@@ -123,17 +156,9 @@ def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
     return forms.changes(preview(before, after, asking.at))
 
 
-def _read(kind: type[ClassEvent], fields: Mapping[str, Any]) -> Any:
-    try:
-        return kind.model_validate(dict(fields))
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ClassRefusal("bad_value", f"`{where}`: {first['msg'].removeprefix('Value error, ')}.") from None
-
-
 _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "class": people.make_class,
+    "copy": people.copy_class,
     "class_change": people.change_class,
     "staff": people.appoint,
     "import": people.import_roster,
@@ -141,6 +166,7 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "delete": people.delete,
     "assign": assigning.assign,
     "assign_change": assigning.change_assignment,
+    "assign_all": assigning.assign_all,
     "except": assigning.grant,
     "override": assigning.override,
     "publish": assigning.publish,
@@ -156,5 +182,8 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "deadline": reading.deadline,
     "board": reading.board,
     "agenda": agenda.agenda,
+    "export": exporting.export,
+    "audit": exporting.audit_lines,
+    "classes": reading.list_classes,
     "whatif": what_if,
 }

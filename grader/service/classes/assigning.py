@@ -8,13 +8,16 @@ from datetime import datetime
 from fractions import Fraction
 from typing import Any
 
+from grader.rules.preview import preview
 from grader.rules.sentences import two_decimals
 from grader.rules.times import DueTime, zone_of
 from grader.rules.values import Assignment, Field, Late, Person
+from grader.service.classes import forms
 from grader.service.classes.events import (
     MOST_ATTEMPTS,
     MOST_DAYS,
     Assign,
+    AssignAll,
     AssignmentFields,
     ChangeAssignment,
     Grant,
@@ -24,7 +27,7 @@ from grader.service.classes.events import (
     Release,
     wall_of,
 )
-from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, fields_of
+from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, fields_of, read
 from grader.store import classes, coursework
 from grader.store.classes import Membership
 from grader.store.records import UserId
@@ -56,6 +59,8 @@ def change_assignment(asking: Request, event: ChangeAssignment) -> Mapping[str, 
     after = _changed(before, event.set)
     _check(asking, after, event.set.model_fields_set)
     revision = coursework.save_assignment(asking.session, asking.school_class.id, after, id)
+    if (before.show, before.show_checks) != (after.show, after.show_checks):
+        coursework.refresh_standings(asking.session, id)
     old, new = fields_of(before), fields_of(after)
     different = [name for name in new if old[name] != new[name]]
     asking.note(
@@ -65,6 +70,47 @@ def change_assignment(asking: Request, event: ChangeAssignment) -> Mapping[str, 
         after={name: new[name] for name in different},
     )
     return {"revision": revision}
+
+
+def assign_all(asking: Request, event: AssignAll) -> Mapping[str, Any]:
+    """Make or change several assignments, and return what that changes; with `dry_run` nothing is stored."""
+    before, done = asking.book(), []
+    trial = asking.session.begin_nested()
+    try:
+        for given in event.assignments:
+            done.append(_one_of_all(asking, given))
+        found = forms.changes(preview(before, asking.book(), asking.at))
+    except BaseException:
+        trial.rollback()
+        raise
+    if event.dry_run:
+        trial.rollback()
+    else:
+        trial.commit()
+    return {"assignments": done, **found}
+
+
+def _one_of_all(asking: Request, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Make or change one of several; a refusal says which it is."""
+    try:
+        return _make_or_change(asking, given)
+    except ClassRefusal as refusal:
+        which = str(given.get("assignment", "an assignment without a key"))[:40]
+        raise ClassRefusal(refusal.code, f"{which}: {refusal}", **refusal.more) from refusal
+
+
+def _make_or_change(asking: Request, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    key, class_key = given.get("assignment"), asking.school_class.key
+    if not isinstance(key, str):
+        raise bad_value("Each assignment has its key in `assignment`.")
+    if is_new := coursework.assignment_id(asking.session, asking.school_class.id, key) is None:
+        made = assign(asking, read(Assign, {**given, "class": class_key}))
+    else:
+        own = ("assignment", "revision")
+        fields = {name: value for name, value in given.items() if name in own}
+        values = {name: value for name, value in given.items() if name not in own}
+        made = change_assignment(asking, read(ChangeAssignment, {"class": class_key, "set": values, **fields}))
+    return {"assignment": key, "new": is_new, **made}
 
 
 def grant(asking: Request, event: Grant) -> Mapping[str, Any]:

@@ -37,6 +37,7 @@ ONE_OF = ("score", "scores", "status", "source", "source_file")  # a hand-in has
 MOST_DAYS = 3660
 MOST_ATTEMPTS = 10_000
 LONGEST_GRACE = 10_080  # minutes: a week
+MOST_WEEKS = 520  # ten years
 _YEARS = range(1970, 3000)  # of due times: days before and after them can be counted
 
 
@@ -49,6 +50,22 @@ class Right(StrEnum):
     MEMBER = "member"
     STUDENT = "student"  # for themselves; staff too, where nothing is changed
     OWNER = "owner"  # for themselves, of whatever class
+
+
+class Format(StrEnum):
+    """What a class, or an attempt at one of its exercises, is exported as."""
+
+    CSV = "csv"
+    CANVAS = "canvas"
+    MOODLE = "moodle"
+    JSON = "json"
+    GRADESCOPE = "gradescope"
+    JUNIT = "junit"
+
+    @property
+    def is_of_attempt(self) -> bool:
+        """Whether it is about one attempt, and not about the class."""
+        return self in (Format.GRADESCOPE, Format.JUNIT)
 
 
 def _exact(value: object) -> Fraction:
@@ -183,6 +200,16 @@ class MakeClass(OfClass):
     sections: Sections
 
 
+class CopyClass(OfClass):
+    """Begin a class with another one's settings and assignments, all wall times moved by whole weeks; no people."""
+
+    do = "copy"
+    right = Right.ADMINISTRATOR
+    to: Key
+    weeks: Annotated[StrictInt, Field(ge=-MOST_WEEKS, le=MOST_WEEKS)]
+    name: Annotated[Text, Field(min_length=1, max_length=80)] | None = None
+
+
 class OptionalFields(ClassEvent):
     """Fields that may be left out; None is the value of but few of them."""
 
@@ -292,6 +319,19 @@ class ChangeAssignment(OfClass):
     assignment: str
     set: AssignmentFields
     revision: StrictInt | None = None
+
+
+class AssignAll(OfClass):
+    """Make or change several assignments, all of them or none; `dry_run` only says what that would change.
+
+    Each has the fields of `assign`. Of one that there is already those that are left out stay, and it may have the
+    `revision` that was seen.
+    """
+
+    do = "assign_all"
+    right = Right.INSTRUCTOR
+    assignments: Annotated[list[dict[str, Any]], Field(min_length=1, max_length=500)]
+    dry_run: StrictBool = False
 
 
 class Grant(OfClass):
@@ -467,12 +507,39 @@ class Board(OfClass):
     exercise: str
 
 
+class Export(OfClass):
+    """Ask for the gradebook as a file, or for one attempt's report, for which `attempt` is its id."""
+
+    do = "export"
+    right = Right.INSTRUCTOR
+    is_question = True
+    format: Format
+    missing_as_zero: StrictBool = False
+    attempt: str | None = None
+
+
+class Audit(OfClass):
+    """Ask what staff have done to the class."""
+
+    do = "audit"
+    right = Right.INSTRUCTOR
+    is_question = True
+
+
+class ListClasses(ClassEvent):
+    """Ask for all classes of the installation."""
+
+    do = "classes"
+    right = Right.ADMINISTRATOR
+    is_question = True
+
+
 EVENTS: Mapping[str, type[ClassEvent]] = {
     one.do: one
     for one in (
         MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, Override, HandInWork,
         SetAside, SetVersion, Regrade, Apply, CancelChange, Publish, Release, Delete, WhatIf, Grades, Own, Deadline,
-        Board, Agenda,
+        Board, Agenda, CopyClass, AssignAll, Export, Audit, ListClasses,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")

@@ -9,9 +9,10 @@ from typing import Any
 from grader.rules.roster import BadFile, Move, RosterChange, is_email, read_roster
 from grader.rules.roster import compare as compare_roster
 from grader.rules.times import NoSuchZone, zone_of
-from grader.service.classes.events import Appoint, ChangeClass, ChangeMember, Delete, Import, MakeClass
+from grader.rules.values import moved_by_weeks
+from grader.service.classes.events import Appoint, ChangeClass, ChangeMember, CopyClass, Delete, Import, MakeClass
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
-from grader.store import classes, people, turns
+from grader.store import classes, coursework, people, turns
 from grader.store.classes import SchoolClass
 from grader.store.records import Role
 
@@ -28,6 +29,26 @@ def make_class(asking: Request, event: MakeClass) -> Mapping[str, Any]:
     made = classes.add_class(asking.session, made, asking.now)
     replace(asking, one=made).note("class", event.class_, after=_settings(made))
     return {}
+
+
+def copy_class(asking: Request, event: CopyClass) -> Mapping[str, Any]:
+    """Begin a class with another one's settings and assignments; nobody is in it, and nothing is published."""
+    session, old = asking.session, asking.school_class
+    if classes.find_class(session, event.to) is not None:
+        raise ClassRefusal("exists", f"There is a class {event.to!r} already.")
+    copied = replace(old, id=0, key=event.to, name=old.name if event.name is None else event.name)
+    new = classes.add_class(session, copied, asking.now)
+    zone, moved = zone_of(new.zone), []
+    for one in coursework.assignments(session, old.id).values():
+        try:
+            moved.append(moved_by_weeks(one, event.weeks, zone))
+        except OverflowError:
+            raise bad_value(f"{one.key}: {event.weeks} weeks lead out of the calendar.") from None
+        coursework.save_assignment(session, new.id, moved[-1])
+    after = {"from": old.key, "weeks": event.weeks, "assignments": [one.key for one in moved]}
+    replace(asking, one=new).note("copy", event.to, after=after)
+    dates = [(one.key, coursework.wall_text(one.opens), coursework.wall_text(one.due)) for one in moved]
+    return {"assignments": [{"assignment": key, "opens": opens, "due": due} for key, opens, due in dates]}
 
 
 def change_class(asking: Request, event: ChangeClass) -> Mapping[str, Any]:

@@ -10,8 +10,10 @@ from grader.rules.board import board as board_of
 from grader.rules.line import compute
 from grader.rules.visible import own_line
 from grader.service.classes import forms
-from grader.service.classes.events import Board, Deadline, Grades, Own
+from grader.service.classes.events import Board, Deadline, Grades, ListClasses, Own
 from grader.service.classes.requests import Request, unknown
+from grader.store import classes
+from grader.store.records import Role
 
 
 def grades(asking: Request, event: Grades) -> Mapping[str, Any]:
@@ -61,3 +63,16 @@ def board(asking: Request, event: Board) -> Mapping[str, Any]:
     if event.exercise not in one.items:
         raise unknown(f"The assignment has no exercise {event.exercise[:40]!r}.")
     return {"rows": forms.board(board_of(book, one, event.exercise, asking.at))}
+
+
+def list_classes(asking: Request, event: ListClasses) -> Mapping[str, Any]:
+    """Return all classes, the oldest first, with how many students are in each now."""
+    found = []
+    for one in classes.every_class(asking.session):
+        members = classes.memberships(asking.session, one.id)
+        students = sum(known.present and known.role is Role.STUDENT for known in members)
+        found.append({
+            "class": one.key, "name": one.name, "zone": one.zone, "bank": one.bank, "sections": list(one.sections),
+            "students": students,
+        })  # fmt: skip
+    return {"classes": found}

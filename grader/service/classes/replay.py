@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
+from grader.errors import GraderFault
 from grader.service.classes.answers import Classes
 from grader.service.classes.events import wrong_fields
-from grader.service.classes.requests import ClassRefusal
+from grader.service.classes.requests import ClassRefusal, SourceGrading
+from grader.store import submissions
 from grader.store.engine import Database
+from grader.store.records import SubmissionId
+
+LONGEST_SECONDS = 900.0  # that a source may wait and be graded
+LOOK_SECONDS = 0.01
 
 
 class BadEvents(ValueError):
@@ -29,8 +37,8 @@ class TimedEvent:
     fields: Mapping[str, Any]
 
 
-def read_events(content: bytes) -> list[TimedEvent]:
-    """Read a whole file of events, an object a line; empty lines are passed over.
+def read_events(content: bytes, folder: Path) -> list[TimedEvent]:
+    """Read a whole file of events, an object a line; empty lines are passed over. Its `source_file`s are in `folder`.
 
     Raises:
         BadEvents: a line is no JSON object, has an unknown `do` or wrong fields, or goes back in time.
@@ -45,7 +53,7 @@ def read_events(content: bytes) -> list[TimedEvent]:
         if not row.strip():
             continue
         try:
-            event = _read(row)
+            event = _with_source(_read(row), folder)
             if events and event.at < events[-1].at:
                 raise BadEvents("its time is earlier than that of the line before")
         except BadEvents as wrong:
@@ -54,21 +62,46 @@ def read_events(content: bytes) -> list[TimedEvent]:
     return events
 
 
-def play(database: Database, events: list[TimedEvent]) -> Iterator[Mapping[str, Any]]:
-    """Do one event after the other, each at its own time, and yield what each answers."""
+class TermClock:
+    """The clock of a term: it stands at the time of the present event."""
+
     now = 0.0
 
-    def clock() -> float:
-        return now
+    def __call__(self) -> float:
+        """Return the time, in seconds since the epoch."""
+        return self.now
 
-    asked, before = Classes(database, clock=clock), database.clock
+
+def play(
+    database: Database, events: list[TimedEvent], clock: TermClock, grading: SourceGrading | None = None
+) -> Iterator[Mapping[str, Any]]:
+    """Do one event after the other, each at its own time, and yield what each answers.
+
+    A source that is handed in is graded before the next event, by `grading`, whose queue has the same clock.
+    """
+    asked, before = Classes(database, clock=clock, grading=grading), database.clock
     database.clock = clock
     try:
         for number, event in enumerate(events, start=1):
-            now = event.at
-            yield {"n": number, "do": event.do, **_answer(asked, event)}
+            clock.now = event.at
+            answer = _answer(asked, event)
+            if answer["ok"] and event.fields.get("source") is not None:
+                _await_grading(database, SubmissionId(event.fields["id"]))
+            yield {"n": number, "do": event.do, **answer}
     finally:
         database.clock = before
+
+
+def _await_grading(database: Database, id: SubmissionId) -> None:
+    end = time.monotonic() + LONGEST_SECONDS
+    while True:
+        with database.read() as session:
+            found = submissions.outcome(session, id)
+        if found.state.final and (found.report is None or found.report.complete):
+            return
+        if time.monotonic() > end:
+            raise GraderFault(f"submission {id} was not graded within {LONGEST_SECONDS:.0f} s")
+        time.sleep(LOOK_SECONDS)
 
 
 def _answer(asked: Classes, event: TimedEvent) -> Mapping[str, Any]:
@@ -91,10 +124,24 @@ def _read(line: str) -> TimedEvent:
     fields = {name: value for name, value in found.items() if name not in ("at", "do", "by")}
     if wrong_field := wrong_fields(found["do"], fields):
         raise BadEvents(wrong_field)
-    return TimedEvent(_time(found["at"]), found["by"], found["do"], fields)
+    return TimedEvent(read_time(found["at"]), found["by"], found["do"], fields)
 
 
-def _time(text: str) -> float:
+def _with_source(event: TimedEvent, folder: Path) -> TimedEvent:
+    """Return an event with the text of its source file, if it names one."""
+    named = event.fields.get("source_file")
+    if not isinstance(named, str):
+        return event
+    try:
+        source = (folder / named).read_text(encoding="utf-8", errors="surrogateescape")
+    except (OSError, ValueError) as wrong:
+        raise BadEvents(f"`source_file` {named[:80]!r} cannot be read: {wrong}") from None
+    fields = {name: value for name, value in event.fields.items() if name != "source_file"}
+    return replace(event, fields={**fields, "source": source})
+
+
+def read_time(text: str) -> float:
+    """Return a time with its offset in seconds since the epoch; BadEvents for any other text."""
     try:
         at = datetime.fromisoformat(text)
     except ValueError:

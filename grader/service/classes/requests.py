@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
 
 from grader.errors import NotAllowed
+from grader.exercise.catalog import Catalog
+from grader.jobs.table import Queue
 from grader.rules.hand_in import WhyNot
 from grader.rules.roster import fold
 from grader.rules.sentences import exact
 from grader.rules.times import NoSuchTime, check_exists, zone_of
 from grader.rules.values import Assignment, Book, Key, Person
-from grader.service.classes.events import Right
+from grader.service.classes.events import ClassEvent, Right
 from grader.store import audit, classes, coursework
 from grader.store.audit import AuditLine
 from grader.store.classes import Membership, SchoolClass
 from grader.store.engine import Session
 from grader.store.records import Role, UserId
 
+Asked = TypeVar("Asked", bound=ClassEvent)
 ADMINISTRATOR = "admin"  # who asks at the console of the installation
 _SELF = "You may ask this for yourself only."
 
@@ -38,6 +43,15 @@ def unknown(what: str = "There is no such thing here.") -> ClassRefusal:
 
 
 @dataclass(frozen=True, slots=True)
+class SourceGrading:
+    """What grades the sources of a term that is replayed: a queue, the exercises, and the secret of their seeds."""
+
+    queue: Queue
+    catalog: Catalog
+    secret: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """A request inside its transaction.
 
@@ -48,6 +62,7 @@ class Request:
         one: the class that it is about; None for what concerns the installation.
         own: what the asking person is in that class; None for nothing.
         is_admin: whether they administer the installation.
+        grading: what grades sources; None where only results are given.
     """
 
     session: Session
@@ -57,6 +72,7 @@ class Request:
     one: SchoolClass | None
     own: Membership | None
     is_admin: bool
+    grading: SourceGrading | None = None
 
     @property
     def at(self) -> int:
@@ -144,6 +160,16 @@ def check_reason(reason: str) -> None:
 def bad_value(why: str) -> ClassRefusal:
     """Return the refusal of a value that is out of its bounds."""
     return ClassRefusal("bad_value", why)
+
+
+def read(kind: type[Asked], fields: Mapping[str, Any]) -> Asked:
+    """Return an event of its fields; ClassRefusal if one of them is not as it should be."""
+    try:
+        return kind.model_validate(dict(fields))
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise bad_value(f"`{where}`: {first['msg'].removeprefix('Value error, ')}.") from None
 
 
 def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None:

@@ -13,13 +13,14 @@ from grader.rules.hand_in import Accepted, NotAccepted, Practice, WhyNot, may_se
 from grader.rules.hand_in import hand_in as rule_of
 from grader.rules.sentences import exact
 from grader.rules.values import Assignment, Book, Person
+from grader.rules.visible import is_visible
 from grader.service.classes.events import HandInWork, SetAside
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
-from grader.store import changes, classes, coursework, gradings, submissions, turns
+from grader.store import changes, classes, coursework, gradings, keys, submissions, turns
 from grader.store.classes import SchoolClass
 from grader.store.engine import Session
 from grader.store.gradings import Grading, Versions
-from grader.store.records import Reason, Submission, SubmissionId, UserId
+from grader.store.records import Reason, Role, Submission, SubmissionId, UserId
 
 OURS = "given"  # the incident of a result that is given as a fault of ours
 _WHY = {
@@ -41,9 +42,14 @@ def hand_in(asking: Request, event: HandInWork) -> Mapping[str, Any]:
     if submissions.owner(asking.session, id) is not None:
         raise ClassRefusal("exists", f"There is a submission {event.id!r} already.")
     taken = rule(asking, user, event.assignment, event.exercise)
-    _store(asking, user, event)
+    submission = _submission(asking, user, event)
+    submissions.add(asking.session, submission, class_id=asking.school_class.id)
     _count(asking, id, event.assignment, taken)
-    grade_as_given(asking, id, event.exercise, _text_of(event))
+    if event.source is None:
+        grade_as_given(asking, id, event.exercise, submission.source)
+    elif asking.grading is not None:
+        priority = round(asking.now * 1000)
+        asking.grading.queue.submit(asking.session, id, queue=submission.device, priority=priority)
     return {"practice": True} if isinstance(taken, Practice) else {"practice": False, "days_late": taken.days_late}
 
 
@@ -109,6 +115,28 @@ def store_where_it_counts(session: Session, submission: Submission) -> None:
         coursework.assign_submission(session, submission.id, id, goal.taken.promise)
 
 
+def sealed(session: Session, user: UserId, now: float) -> frozenset[str]:
+    """Return the submissions whose results their owner is not to see at a time."""
+    found: set[str] = set()
+    for class_id in coursework.hiding_classes(session, user):
+        book = coursework.book(session, classes.class_of_id(session, class_id), user)
+        for person in book.members:
+            at, every = coursework.milliseconds(now), book.assignments.values()
+            shown = {one.key for one in every if is_visible(book, person, one, at)}
+            found |= {one.id for one in book.attempts.get(person, ()) if one.assignment not in shown}
+    return frozenset(found)
+
+
+def teaches(session: Session, user: UserId, id: SubmissionId) -> bool:
+    """Return whether somebody reads a submission as staff of its class, an assistant those of their sections."""
+    place = coursework.place_of(session, id)
+    own = None if place is None else classes.membership(session, place[1], user)
+    if place is None or own is None or not own.present or own.role is Role.STUDENT:
+        return False
+    whose = classes.membership(session, place[1], place[0])
+    return whose is not None and (own.role is Role.INSTRUCTOR or whose.section in own.sections)
+
+
 def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
     """Let an attempt of one's own count no longer, or again."""
     user = classes.find_person(asking.session, event.person)
@@ -154,14 +182,23 @@ def is_given(raw: bytes) -> bool:
     return raw.startswith(b'{"given": ')
 
 
-def _store(asking: Request, user: UserId, event: HandInWork) -> None:
-    text = _text_of(event)
-    _result(text, changes.version_of(asking.session, event.exercise))
-    submission = Submission(
-        id=SubmissionId(event.id), user=user, exercise=event.exercise, exercise_version="given", raw=text.encode(),
-        seed=0, device="cpu", created=asking.now,
+def _submission(asking: Request, user: UserId, event: HandInWork) -> Submission:
+    """Return what is stored of a hand-in: its source, or the result that is given in place of one."""
+    id, seed = SubmissionId(event.id), 0
+    if event.source is None:
+        raw, version = _text_of(event).encode(), "given"
+        _result(raw.decode(), changes.version_of(asking.session, event.exercise))
+    elif asking.grading is None:
+        raise bad_value("A source is graded where the service runs; here a score or a status is expected.")
+    elif event.exercise not in asking.grading.catalog:
+        raise unknown(f"There is no exercise {event.exercise!r}.")
+    else:
+        raw, version = event.source.encode(errors="surrogatepass"), asking.grading.catalog[event.exercise].version
+        seed = keys.seed_of(asking.grading.secret, id)
+    return Submission(
+        id=id, user=user, exercise=event.exercise, exercise_version=version, raw=raw, seed=seed, device="cpu",
+        created=asking.now,
     )  # fmt: skip
-    submissions.add(asking.session, submission, class_id=asking.school_class.id)
 
 
 def _count(asking: Request, id: SubmissionId, assignment: str | None, taken: Accepted | Practice) -> None:
@@ -175,7 +212,7 @@ def _text_of(event: HandInWork) -> str:
         return json.dumps({"given": {version: _word(one) for version, one in event.scores.items()}})
     one = event.score if event.score is not None else event.status
     if one is None:
-        raise bad_value("A source is graded where the service runs; here a score or a status is expected.")
+        raise bad_value("A score, a status, or a source is expected.")
     return json.dumps({"given": _word(one)})
 
 
