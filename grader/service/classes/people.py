@@ -34,6 +34,7 @@ def make_class(asking: Request, event: MakeClass) -> Mapping[str, Any]:
 def copy_class(asking: Request, event: CopyClass) -> Mapping[str, Any]:
     """Begin a class with another one's settings and assignments; nobody is in it, and nothing is published."""
     session, old = asking.session, asking.school_class
+    turns.of_class(session)  # else two classes could get one key at once
     if classes.find_class(session, event.to) is not None:
         raise ClassRefusal("exists", f"There is a class {event.to!r} already.")
     copied = replace(old, id=0, key=event.to, name=old.name if event.name is None else event.name)
