@@ -50,6 +50,7 @@ RESTARTS_KILLS_AND_CROWDS = (
 WALKS_AND_FUZZ = (
     r"tests/rules/test_second\.py::.*range\((?!0,)",
     r"tests/service/classes/test_terms\.py::test_a_random_term_is_answered_\w+\[(?!0\]|10\])",
+    r"tests/service/classes/test_odd_values\.py",
     r"tests/box/test_(operators|wire_fuzz)\.py",
     r"tests/box/test_inline\.py::test_modules_that_were_built_before_give_the_same",
     r"tests/judge/test_readers\.py::test_a_reader_(needs_time|takes_steps)",

@@ -52,7 +52,7 @@ class Classes:
             with self._transaction(kind) as session:
                 asking = self._asking(session, by, fields, lock=_takes_the_classs_turn(kind))
                 check_right(asking, kind.right, fields)
-                _check_texts(fields)
+                _check_texts({name: value for name, value in fields.items() if name != "source"})
                 return _HANDLERS[do](asking, read(kind, fields))
         except ClassRefusal as refusal:
             self._note(by, do, fields, refusal)

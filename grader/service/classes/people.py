@@ -12,7 +12,7 @@ from grader.rules.times import NoSuchZone, zone_of
 from grader.rules.values import moved_by_weeks
 from grader.service.classes.events import Appoint, ChangeClass, ChangeMember, CopyClass, Delete, Import, MakeClass
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
-from grader.store import classes, coursework, people
+from grader.store import classes, coursework, people, turns
 from grader.store.classes import SchoolClass
 from grader.store.records import Role
 
@@ -22,6 +22,7 @@ LAST = "This is the only instructor of the class. Make somebody else an instruct
 def make_class(asking: Request, event: MakeClass) -> Mapping[str, Any]:
     """Begin a class."""
     _check_zone(event.zone)
+    turns.of_class(asking.session)  # else two classes could get one key at once
     if classes.find_class(asking.session, event.class_) is not None:
         raise ClassRefusal("exists", f"There is a class {event.class_!r} already.")
     made = SchoolClass(0, event.class_, event.name, event.zone, event.bank, tuple(event.sections))
@@ -33,6 +34,7 @@ def make_class(asking: Request, event: MakeClass) -> Mapping[str, Any]:
 def copy_class(asking: Request, event: CopyClass) -> Mapping[str, Any]:
     """Begin a class with another one's settings and assignments; nobody is in it, and nothing is published."""
     session, old = asking.session, asking.school_class
+    turns.of_class(session)  # else two classes could get one key at once
     if classes.find_class(session, event.to) is not None:
         raise ClassRefusal("exists", f"There is a class {event.to!r} already.")
     copied = replace(old, id=0, key=event.to, name=old.name if event.name is None else event.name)
@@ -74,6 +76,7 @@ def change_class(asking: Request, event: ChangeClass) -> Mapping[str, Any]:
 def appoint(asking: Request, event: Appoint) -> Mapping[str, Any]:
     """Make somebody an instructor or an assistant."""
     one, session = asking.school_class, asking.session
+    turns.of_class(session)  # else two classes could bring one new person at once
     foreign = [name for name in event.sections if name not in one.sections]
     if foreign:
         raise bad_value(f"The class has no section {foreign[0]!r}.")
@@ -92,6 +95,8 @@ def appoint(asking: Request, event: Appoint) -> Mapping[str, Any]:
 
 def import_roster(asking: Request, event: Import) -> Mapping[str, Any]:
     """Bring a class to what a registrar's file says, all of it or nothing."""
+    if not event.dry_run:
+        turns.of_class(asking.session)  # else two classes could bring one new person at once
     change = roster_change(asking, event.csv)
     counts = {move.value: change.count(move) for move in Move}
     answer = {

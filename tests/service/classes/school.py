@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import select
 
 from grader.service.classes.answers import Classes
-from grader.service.classes.replay import TimedEvent, play
+from grader.service.classes.replay import TermClock, TimedEvent, play
 from grader.service.classes.requests import ClassRefusal
 from grader.store.engine import Database
 from grader.store.tables import AuditRow, Base
@@ -74,7 +74,7 @@ class School:
     now: float = seconds(OPENED)
 
     def set_up(self) -> None:
-        answers = list(play(self.database, events(SETTING_UP)))
+        answers = list(play(self.database, events(SETTING_UP), TermClock()))
         assert all(one["ok"] for one in answers), [one for one in answers if not one["ok"]]
 
     def ask(self, by: str, do: str, *, at: str = "", **fields: Any) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from grader.cli.main import main
-from grader.service.classes.replay import BadEvents, play, read_events
+from grader.service.classes.replay import BadEvents, TermClock, play, read_events
 from grader.settings import Settings
 from grader.store import migrate
 from grader.store.engine import Database
@@ -90,12 +90,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_line_that_cannot_be_played_is_named(wrong: str) -> None:
     content = "\n".join([json.dumps(FIRST), "", BAD[wrong], "{"])
     with pytest.raises(BadEvents, match=r"^line 3: [^\n]+$"):
-        read_events(content.encode())
+        read_events(content.encode(), Path())
 
 
 def test_bytes_that_are_no_text_are_named_by_their_line() -> None:
     with pytest.raises(BadEvents, match=r"^line 2: no UTF-8$"):
-        read_events(json.dumps(FIRST).encode() + b"\n\xff\n")
+        read_events(json.dumps(FIRST).encode() + b"\n\xff\n", Path())
 
 
 def test_a_bad_file_ends_with_2_and_one_line_and_stores_nothing(
@@ -136,7 +136,7 @@ def test_a_missing_file_is_told_in_one_line(data: Path, capsys: pytest.CaptureFi
 def test_times_of_any_offset_and_precision_are_taken() -> None:
     times = ["2026-09-01T08:00:00Z", "2026-09-01T10:00:00+02:00", "2026-09-01T04:00:00.001-04:00",
              "2026-09-01T13:45:00.0019+05:45"]  # fmt: skip
-    read = read_events("\r\n".join(json.dumps({**FIRST, "at": at}) for at in times).encode("utf-8-sig"))
+    read = read_events("\r\n".join(json.dumps({**FIRST, "at": at}) for at in times).encode("utf-8-sig"), Path())
     assert [round(1000 * (one.at - seconds("2026-09-01T08:00"))) for one in read] == [0, 0, 1, 2]
 
 
@@ -144,5 +144,5 @@ def test_numbers_in_json_keep_their_decimals_and_absurd_ones_are_refused(school:
     given = {**LATER, "do": "override", "person": "ada@x.edu", "assignment": "A-1", "reason": "r"}
     texts = ["4.35", "1e0", "4.350", "5.005", "1e400", "1e999999999", "9" * 5000, "-1", "true", '"4.35"']
     lines = [json.dumps({**given, "points": "?"}).replace('"?"', text) for text in texts]
-    answers = list(play(school.database, read_events("\n".join(lines).encode())))
+    answers = list(play(school.database, read_events("\n".join(lines).encode(), Path()), TermClock()))
     assert ["ok" if one["ok"] else one["code"] for one in answers] == ["ok"] * 3 + ["bad_value"] * 6 + ["ok"]

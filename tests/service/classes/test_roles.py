@@ -50,8 +50,13 @@ ASKED: dict[str, dict[str, Any]] = {
     "agenda": {"person": "ada@x.edu"},
     "deadline": TO_ADA,
     "board": {"assignment": "A-1", "exercise": "softmax"},
+    "copy": {"to": "C", "weeks": 52},
+    "assign_all": {"assignments": [{"assignment": "A-9", **ASSIGNMENT}]},
+    "export": {"format": "csv"},
+    "audit": {},
+    "classes": {},
 }
-WITHOUT_CLASS = ("aside", "version", "delete")
+WITHOUT_CLASS = ("aside", "version", "delete", "classes")
 _NO, _UNKNOWN, _LEFT = "not_allowed", "unknown", "not_member"
 # By role, in the order of ROLES.
 OF_INSTRUCTORS = (_UNKNOWN, _UNKNOWN, _NO, _UNKNOWN, _NO, _NO, "ok", _UNKNOWN, _LEFT, "ok")
@@ -63,6 +68,8 @@ OUTCOMES = {
     **dict.fromkeys(EVENTS, OF_INSTRUCTORS),
     "class": OF_ADMINISTRATORS,
     "version": OF_ADMINISTRATORS,
+    "copy": OF_ADMINISTRATORS,
+    "classes": OF_ADMINISTRATORS,
     "hand_in": OF_ADA,
     "aside": OF_OWNERS,
     "delete": OF_OWNERS,
@@ -112,7 +119,7 @@ def test_whoever_may_ask_is_answered(school: School, do: str, role: str) -> None
 @pytest.mark.parametrize("role", ["student of the other class", "instructor of the other class"])
 def test_what_is_foreign_is_answered_exactly_as_what_there_is_not(same_school: School, role: str) -> None:
     for do, fields in ASKED.items():
-        for foreign in FOREIGN if do not in (*WITHOUT_CLASS, "class") else ():
+        for foreign in FOREIGN if do not in (*WITHOUT_CLASS, "class", "copy") else ():
             here = {"class_": "A", **fields}
             if foreign in here:
                 there = {**here, foreign: FOREIGN[foreign]}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from grader.cli.main import main
-from grader.service.classes.replay import TimedEvent, play
+from grader.service.classes.replay import TermClock, TimedEvent, play
 from grader.settings import Settings
 from grader.store import audit, classes, migrate
 from grader.store.audit import AuditLine
@@ -70,7 +70,7 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def _played(url: str, rows: list[TimedEvent]) -> list[Any]:
     with closing(Database(url)) as database:
         migrate.upgrade(database)
-        return [json.loads(json.dumps({**one, "n": 0})) for one in play(database, rows)]
+        return [json.loads(json.dumps({**one, "n": 0})) for one in play(database, rows, TermClock())]
 
 
 def _audit(url: str) -> dict[str, list[AuditLine]]:
@@ -82,7 +82,7 @@ def _is_sound(seed: int, url: str) -> None:
     term = random_term(seed)
     with closing(Database(url)) as database:
         migrate.upgrade(database)
-        assert differences(play(database, term.events), term) == [], f"seed {seed}"
+        assert differences(play(database, term.events, TermClock()), term) == [], f"seed {seed}"
 
 
 @pytest.mark.parametrize("seed", range(40))
