@@ -7,8 +7,8 @@ from fractions import Fraction
 
 from grader.rules.hand_in import Accepted, NotAccepted, Practice, hand_in, limit_of, used
 from grader.rules.line import after_lateness
-from grader.rules.values import Assignment, Book, Person, ShareOf
-from grader.rules.visible import own_line
+from grader.rules.values import Assignment, Book, Person, Result, ShareOf
+from grader.rules.visible import is_visible, own_line
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,11 @@ def offer(book: Book, person: Person, assignment: Assignment, exercise: str, *, 
     late, full = assignment.late, Fraction(100)
     covered, _ = after_lateness(late, full, full, days, bank=bank)
     limit = limit_of(book, person, assignment)
-    left = None if limit is None else max(0, limit - used(book, person, assignment.key, exercise))
+    if is_visible(book, person, assignment, at):
+        spent = used(book, person, assignment.key, exercise)
+    else:  # whether an attempt could be graded is a result as well
+        tried = book.attempts_of(person, assignment.key, exercise)
+        spent = sum(one.result is not Result.CANCELLED for one in tried)
+    left = None if limit is None else max(0, limit - spent)
     lost, lost_without = (min((days - one) * late.per_day, late.at_most) for one in (covered, 0))
     return Offer(taken, days, covered, bank, lost=lost, lost_without=lost_without, of=late.of, attempts_left=left)
