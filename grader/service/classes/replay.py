@@ -6,7 +6,7 @@ import json
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from grader.store.records import SubmissionId
 
 LONGEST_SECONDS = 900.0  # that a source may wait and be graded
 LOOK_SECONDS = 0.01
+FIRST_TIME, LAST_TIME = datetime(1970, 1, 1, tzinfo=UTC), datetime(2999, 12, 31, tzinfo=UTC)
 
 
 class BadEvents(ValueError):
@@ -144,11 +145,13 @@ def _with_source(event: TimedEvent, folder: Path) -> TimedEvent:
 def read_time(text: str) -> float:
     """Return a time with its offset in seconds since the epoch; BadEvents for any other text."""
     try:
-        at = datetime.fromisoformat(text)
+        at = datetime.fromisoformat(text.upper())  # RFC 3339 takes `z` for `Z`
     except ValueError:
         raise BadEvents(f"`at` is {text[:40]!r}; expected: a time such as 2026-09-25T23:59:00-04:00") from None
     if at.tzinfo is None:
         raise BadEvents(f"`at` is {text[:40]!r}, a time without offset; expected: 2026-09-25T23:59:00-04:00")
+    if not FIRST_TIME <= at <= LAST_TIME:
+        raise BadEvents(f"`at` is {text[:40]!r}; a time from 1970 to 2999 is expected")
     return at.timestamp()
 
 

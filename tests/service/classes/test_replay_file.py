@@ -51,6 +51,8 @@ BAD = {
     "only a date": json.dumps({**LATER, "at": "2026-09-01", "do": "grades"}),
     "no time": json.dumps({**LATER, "at": "tomorrow", "do": "grades"}),
     "no such day": json.dumps({**LATER, "at": "2026-02-30T10:00:00Z", "do": "grades"}),
+    "a year without days after it": json.dumps({**LATER, "at": "9999-12-31T23:59:59-14:00", "do": "grades"}),
+    "a year before all clocks": json.dumps({**LATER, "at": "0001-01-01T00:00:00+14:00", "do": "grades"}),
     "earlier": json.dumps({**LATER, "at": "2026-09-01T09:59:59.999+02:00", "do": "grades"}),
     "no class": json.dumps({"at": LATER["at"], "by": "a", "do": "grades"}),
     "unknown field": _line("grades", colour="red"),
@@ -134,10 +136,12 @@ def test_a_missing_file_is_told_in_one_line(data: Path, capsys: pytest.CaptureFi
 
 
 def test_times_of_any_offset_and_precision_are_taken() -> None:
-    times = ["2026-09-01T08:00:00Z", "2026-09-01T10:00:00+02:00", "2026-09-01T04:00:00.001-04:00",
-             "2026-09-01T13:45:00.0019+05:45"]  # fmt: skip
+    times = [
+        "2026-09-01T08:00:00Z", "2026-09-01T10:00:00+02:00", "2026-09-01T08:00:00.000z",
+        "2026-09-01T04:00:00.001-04:00", "2026-09-01T13:45:00.0019+05:45",
+    ]  # fmt: skip
     read = read_events("\r\n".join(json.dumps({**FIRST, "at": at}) for at in times).encode("utf-8-sig"), Path())
-    assert [round(1000 * (one.at - seconds("2026-09-01T08:00"))) for one in read] == [0, 0, 1, 2]
+    assert [round(1000 * (one.at - seconds("2026-09-01T08:00"))) for one in read] == [0, 0, 0, 1, 2]
 
 
 def test_numbers_in_json_keep_their_decimals_and_absurd_ones_are_refused(school: School) -> None:
