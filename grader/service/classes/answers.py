@@ -11,13 +11,14 @@ from pydantic import ValidationError
 from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
-from grader.service.classes import agenda, assigning, forms, people, reading, regrades, work
+from grader.service.classes import agenda, assigning, desk, forms, people, reading, regrades, work
 from grader.service.classes.events import EVENTS, ClassEvent, WhatIf
 from grader.service.classes.requests import ADMINISTRATOR, ClassRefusal, Request, check_right, unknown
 from grader.store import audit, classes
 from grader.store.audit import AuditLine
+from grader.store.classes import SchoolClass
 from grader.store.engine import Database, Session, server_time
-from grader.store.records import User
+from grader.store.records import Role, User
 
 _NOTED = {"import": (), "override": ("stale",)}  # refusals that the audit tells; empty: all of them
 
@@ -48,6 +49,14 @@ class Classes:
         except ClassRefusal as refusal:
             self._note(by, do, fields, refusal)
             raise
+
+    def looked_after_by(self, user: User) -> list[Mapping[str, Any]]:
+        """Return the classes that somebody teaches or assists; to an administrator all of them."""
+        with self._database.read() as session:
+            if classes.is_administrator(session, user.id):
+                return [_shown(one, "administrator") for one in classes.every_class(session)]
+            found = classes.classes_of(session, user.id)
+            return [_shown(one, own.role.value) for one, own in found if own.role is not Role.STUDENT]
 
     def _transaction(self, kind: type[ClassEvent]) -> AbstractContextManager[Session]:
         only_reads = kind.is_question and kind is not WhatIf
@@ -82,6 +91,10 @@ class Classes:
                 after={"code": refusal.code, **refusal.more}, reason=str(fields.get("reason", "")),
             )  # fmt: skip
             audit.add(session, line)
+
+
+def _shown(one: SchoolClass, role: str) -> Mapping[str, Any]:
+    return {"key": one.key, "name": one.name, "zone": one.zone, "role": role}
 
 
 def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
@@ -134,4 +147,10 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "board": reading.board,
     "agenda": agenda.agenda,
     "whatif": what_if,
+    "roster": desk.read_roster,
+    "desk": desk.desk,
+    "cell": desk.one_cell,
+    "audit": desk.read_audit,
+    "comment": desk.comment,
+    "look": desk.look,
 }

@@ -71,7 +71,7 @@ def appoint(asking: Request, event: Appoint) -> Mapping[str, Any]:
 
 def import_roster(asking: Request, event: Import) -> Mapping[str, Any]:
     """Bring a class to what a registrar's file says, all of it or nothing."""
-    change = roster_change(asking, event.csv)
+    change = roster_change(asking, event.file or event.csv)
     counts = {move.value: change.count(move) for move in Move}
     answer = {
         "new": counts["new"], "back": counts["back"], "moved": counts["moved"], "renamed": counts["renamed"],
