@@ -26,7 +26,7 @@ class Remark:
     value: str | None = None
 
 
-def add_comment(session: Session, assignment: int, user: UserId, comment: Remark, by: UserId | None) -> None:
+def add_comment(session: Session, assignment: int, user: UserId, comment: Remark, *, by: UserId | None) -> None:
     """Store a comment to a cell."""
     row = CommentRow(
         assignment_id=assignment, user_id=user, by=by, at=comment.at, shown=comment.shown, text=comment.text

@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from grader.pages import lists, plain
 from grader.pages.identity import Identity
 from grader.pages.school import forms, views
-from grader.pages.school.visit import CLASSES, Missing, Visit
+from grader.pages.school.visit import CLASSES, ClassVisit, Missing
 from grader.service.classes.requests import ClassRefusal
 from grader.store.records import User
 
@@ -29,7 +29,7 @@ async def _sent(request: Request) -> Mapping[str, str]:
 
 
 Form = Annotated[Mapping[str, str], Depends(_sent)]
-Show = Callable[[Visit], Response]
+Show = Callable[[ClassVisit], Response]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class SchoolPages:
         def serve(request: Request, form: Form) -> Response:
             user = self._asking(request)
             try:
-                return show(Visit(self.identity.service.classes, user, request.query_params, form))
+                return show(ClassVisit(self.identity.service.classes, user, request.query_params, form))
             except Missing:
                 return plain.page("missing.html", lists.header_view(user, "Not found"), 404)
 
@@ -72,7 +72,7 @@ class SchoolPages:
         raise HTTPException(303, SIGN_IN, headers={"Location": f"/sign-in?next={next}"})
 
 
-def every_class(visit: Visit) -> Response:
+def every_class(visit: ClassVisit) -> Response:
     """Show the classes that somebody teaches or assists."""
     found = visit.classes.looked_after_by(visit.user)
     if not found:
@@ -81,13 +81,13 @@ def every_class(visit: Visit) -> Response:
     return plain.page("school_classes.html", header, classes=found)
 
 
-def home(visit: Visit) -> Response:
+def home(visit: ClassVisit) -> Response:
     """Show a class's assignments and what leads on from there."""
     statistics = visit.ask("grades").get("statistics")
     return visit.page("school_home.html", str(visit.desk["name"]), tab="", figures=statistics, shows=views.SHOWS)
 
 
-def gradebook(visit: Visit) -> Response:
+def gradebook(visit: ClassVisit) -> Response:
     """Show the gradebook, all of it or a section or who is looked for."""
     section, find = visit.query.get("section", ""), visit.query.get("find", "")
     view = views.gradebook_view(visit.ask("grades"), visit.desk, section=section, find=find, to=visit.address)
@@ -95,17 +95,17 @@ def gradebook(visit: Visit) -> Response:
     return visit.page("school_gradebook.html", "Gradebook", tab="/gradebook", **shown)
 
 
-def cell(visit: Visit, status: int = 200, **said: Any) -> Response:
+def cell(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     """Show all that belongs to a cell, with the forms that change it."""
     found = visit.ask("cell", person=visit.query.get("person", ""), assignment=visit.query.get("assignment", ""))
     key = visit.assignment()["key"]
     shown = views.cell_view(found["line"]["cells"][key], found["possible"])
     title = f"{found['line']['name']}: {found['title'] or key}"
-    said = {"preview": None, "form": {}, "error": "", "done": "", **said}
+    said = {"preview": None, "form": {}, "error": "", "done": "", "instead": None, "at": "", **said}
     return visit.page("school_cell.html", title, status, tab="/gradebook", cell=found, key=key, shown=shown, **said)
 
 
-def change_cell(visit: Visit) -> Response:
+def change_cell(visit: ClassVisit) -> Response:
     """Show what an override or an exception would do, or do it; write a comment."""
     try:
         change = _cell_change(visit)
@@ -118,7 +118,7 @@ def change_cell(visit: Visit) -> Response:
     return cell(visit, done="Saved.")
 
 
-def roster(visit: Visit, status: int = 200, **said: Any) -> Response:
+def roster(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     """Show the form for a registrar's file."""
     if not visit.desk["teaches"]:
         raise Missing
@@ -126,7 +126,7 @@ def roster(visit: Visit, status: int = 200, **said: Any) -> Response:
     return visit.page("school_roster.html", "Roster", status, tab="/roster", **said)
 
 
-def change_roster(visit: Visit) -> Response:
+def change_roster(visit: ClassVisit) -> Response:
     """Show what each line of a file would change, or bring the class to it."""
     given = {"csv": visit.form.get("csv", ""), "file": visit.form.get("file", "")}
     try:
@@ -142,7 +142,7 @@ def change_roster(visit: Visit) -> Response:
     return roster(visit, done=f"The class is as the file says: {counts}.")
 
 
-def assignment(visit: Visit, status: int = 200, **said: Any) -> Response:
+def assignment(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     """Show the form for a new assignment, or for one that there is, beside its timeline."""
     if not visit.desk["teaches"]:
         raise Missing
@@ -150,14 +150,12 @@ def assignment(visit: Visit, status: int = 200, **said: Any) -> Response:
     desk = visit.desk
     form = said.pop("form", None) or (forms.filled(one) if one else forms.NEW)
     line = views.timeline(one, desk["zone"], desk["now"]) if one else ()
-    said = {"preview": None, "error": "", "done": "", "instead": None, **said}
+    said = {"preview": None, "error": "", "done": "", "instead": None, "at": "", "line": line, **said}
     title = f"{one['title'] or one['key']}: dates and points" if one else "New assignment"
-    return visit.page(
-        "school_assignment.html", title, status, tab="", one=one, form=form, line=line, shows=views.SHOWS, **said
-    )
+    return visit.page("school_assignment.html", title, status, tab="", one=one, form=form, shows=views.SHOWS, **said)
 
 
-def change_assignment(visit: Visit) -> Response:
+def change_assignment(visit: ClassVisit) -> Response:
     """Show what a change of an assignment would do, or save it; make a new one."""
     key = visit.query.get("assignment", "")
     try:
@@ -165,7 +163,7 @@ def change_assignment(visit: Visit) -> Response:
         if not key:
             made = visit.form.get("key", "").strip()
             visit.ask("assign", assignment=made, **fields)
-            visit = Visit(visit.classes, visit.user, {**visit.query, "assignment": made}, {})
+            visit = ClassVisit(visit.classes, visit.user, {**visit.query, "assignment": made}, {})
             return assignment(visit, done="The assignment is made.")
         change = {"assignment": key, "set": fields, "revision": forms.revision(visit.form)}
         if not visit.is_sure:
@@ -177,11 +175,11 @@ def change_assignment(visit: Visit) -> Response:
         visit.ask("assign_change", **change)
     except ClassRefusal as refusal:
         return assignment(visit, 409 if refusal.code == "stale" else 422, **_refused(visit, refusal))
-    visit = Visit(visit.classes, visit.user, visit.query, {})
+    visit = ClassVisit(visit.classes, visit.user, visit.query, {})
     return assignment(visit, done="Saved.")
 
 
-def publication(visit: Visit, status: int = 200, **said: Any) -> Response:
+def publication(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     """Show whom an assignment's results have reached."""
     if not visit.desk["teaches"]:
         raise Missing
@@ -190,10 +188,10 @@ def publication(visit: Visit, status: int = 200, **said: Any) -> Response:
     return visit.page("school_publication.html", title, status, tab="", one=one, names=visit.names(), **said)
 
 
-def publish(visit: Visit) -> Response:
+def publish(visit: ClassVisit) -> Response:
     """Publish an assignment's results to all but some, or let them reach somebody who was held back."""
     key, person = visit.assignment()["key"], visit.form.get("person", "")
-    fresh = Visit(visit.classes, visit.user, visit.query, {})
+    fresh = ClassVisit(visit.classes, visit.user, visit.query, {})
     try:
         if person:
             visit.ask("release", assignment=key, person=person)
@@ -208,12 +206,12 @@ def publish(visit: Visit) -> Response:
     return publication(fresh, done="Published.")
 
 
-def audit(visit: Visit) -> Response:
+def audit(visit: ClassVisit) -> Response:
     """Show who has done what."""
     return visit.page("school_audit.html", "Audit", tab="/audit", view=visit.ask("audit"))
 
 
-def as_student(visit: Visit) -> Response:
+def as_student(visit: ClassVisit) -> Response:
     """Show the class as a student sees it."""
     seen = visit.ask("look", person=visit.query.get("person", ""))
     cells = [views.cell_view(one["cell"], one["possible"]) for one in seen["assignments"]]
@@ -221,7 +219,7 @@ def as_student(visit: Visit) -> Response:
     return visit.page("school_student.html", f"As {seen['called']} sees it", tab="/gradebook", **shown)
 
 
-def _cell_change(visit: Visit) -> dict[str, Any]:
+def _cell_change(visit: ClassVisit) -> dict[str, Any]:
     """Return the event that a form of a cell's page asks for."""
     form, where = visit.form, {name: visit.query.get(name, "") for name in ("person", "assignment")}
     match form.get("do"):
@@ -239,7 +237,7 @@ def _cell_change(visit: Visit) -> dict[str, Any]:
     raise Missing
 
 
-def _refused(visit: Visit, refusal: ClassRefusal) -> dict[str, Any]:
+def _refused(visit: ClassVisit, refusal: ClassRefusal) -> dict[str, Any]:
     """Return what a page says about a refusal: for a minute that is skipped, the form with the one that it becomes."""
     instead = forms.mended(visit.form, visit.desk["zone"]) if refusal.code == "no_such_time" else None
     return {"error": str(refusal), "form": visit.form, "instead": instead, "at": refusal.more.get("instead", "")}

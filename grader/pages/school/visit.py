@@ -27,7 +27,7 @@ class Missing(Exception):
 
 
 @dataclass(frozen=True)
-class Visit:
+class ClassVisit:
     """A request to a page of a class. `form` is what was sent to it, empty for whoever only looks."""
 
     classes: Classes

@@ -103,7 +103,7 @@ def comment(asking: Request, event: Comment) -> Mapping[str, Any]:
     """Write something to a cell."""
     known, id = asking.student(event.person), asking.assignment(event.assignment)
     remark = Remark(event.text, asking.by, asking.now, event.shown)
-    remarks.add_comment(asking.session, id, known.user, remark, asking.user)
+    remarks.add_comment(asking.session, id, known.user, remark, by=asking.user)
     asking.note("comment", f"{known.person} {event.assignment}", after={"shown": event.shown}, reason=event.text)
     return {}
 
