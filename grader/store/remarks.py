@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from grader.rules.values import Field
 from grader.store.classes import PERSON
 from grader.store.records import UserId
 from grader.store.tables import CommentRow, ExceptionRow, UserRow
@@ -41,6 +42,15 @@ def comments(session: Session, assignment: int, user: UserId) -> list[Remark]:
     query = select(row.text, PERSON, row.at, row.shown).outerjoin(UserRow, UserRow.id == row.by)
     query = query.where(row.assignment_id == assignment, row.user_id == user)
     return [Remark(text, by or "", at, shown) for text, by, at, shown in session.execute(query.order_by(row.id))]
+
+
+def extensions(session: Session, class_id: int) -> list[tuple[int, str, str]]:
+    """Return who has a due time of their own now: the assignment, the person, and the minute on the wall."""
+    row = ExceptionRow
+    query = select(row.assignment_id, PERSON, row.value).join(UserRow, UserRow.id == row.user_id)
+    query = query.where(row.class_id == class_id, row.field == Field.DUE.value).order_by(row.id)
+    latest = {(id, person): value for id, person, value in session.execute(query)}
+    return [(id, person, value) for (id, person), value in latest.items() if id is not None and value is not None]
 
 
 def granted(session: Session, class_id: int, user: UserId) -> list[Remark]:

@@ -102,7 +102,8 @@ def cell(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     shown = views.cell_view(found["line"]["cells"][key], found["possible"])
     title = f"{found['line']['name']}: {found['title'] or key}"
     said = {"preview": None, "form": {}, "error": "", "done": "", "instead": None, "at": "", **said}
-    return visit.page("school_cell.html", title, status, tab="/gradebook", cell=found, key=key, shown=shown, **said)
+    said |= {"cell": found, "key": key, "shown": shown, "words": views.said}
+    return visit.page("school_cell.html", title, status, tab="/gradebook", **said)
 
 
 def change_cell(visit: ClassVisit) -> Response:
@@ -137,7 +138,8 @@ def change_roster(visit: ClassVisit) -> Response:
     except ClassRefusal as refusal:
         errors = refusal.more.get("errors", ())
         seen = views.moves_view(visit.ask("roster", **given)) if refusal.code == "confirm_leaving" else None
-        return roster(visit, 422, error=str(refusal), errors=errors, form=visit.form, seen=seen)
+        lines = f"{len(errors)} line{' is' if len(errors) == 1 else 's are'} wrong; nothing was changed."
+        return roster(visit, 422, error=lines if errors else str(refusal), errors=errors, form=visit.form, seen=seen)
     counts = ", ".join(f"{number} {what}" for what, number in told.items() if number)
     return roster(visit, done=f"The class is as the file says: {counts}.")
 
@@ -208,7 +210,7 @@ def publish(visit: ClassVisit) -> Response:
 
 def audit(visit: ClassVisit) -> Response:
     """Show who has done what."""
-    return visit.page("school_audit.html", "Audit", tab="/audit", view=visit.ask("audit"))
+    return visit.page("school_audit.html", "Audit", tab="/audit", view=visit.ask("audit"), said=views.said)
 
 
 def as_student(visit: ClassVisit) -> Response:

@@ -24,6 +24,7 @@ WORDS = {
     "not_assigned": ("n/a", "not assigned", "joined after it was due"),
     "hidden": ("?", "hidden", "hidden from the student for now"),
 }
+_MOST_OWN = 8  # people's own due times on a timeline, and people with the same one
 _MOST_DAYS = 14  # late days that a timeline draws one by one
 SHOWS = {
     "at_once": "at once",
@@ -118,6 +119,13 @@ def timeline(one: Answer, zone_name: str, now: int) -> Sequence[Answer]:
     sections: dict[str, list[str]] = {}
     for name, due in one["section_due"].items():
         sections.setdefault(due, []).append(name)
+    whom: dict[str, list[str]] = {}
+    for person, due in one.get("own_due", {}).items():
+        whom.setdefault(due, []).append(person)
+    for due, people in sorted(whom.items())[:_MOST_OWN]:
+        more = f" and {len(people) - _MOST_OWN} more" if len(people) > _MOST_OWN else ""
+        said = f"Own due time of {', '.join(people[:_MOST_OWN])}{more}"
+        found += _due(wall_time(due), zone, one["grace"], said)
     whose = f"Due ({', '.join(sections.pop(one['due'], []))} as well)" if one["due"] in sections else "Due"
     for text, said in [(one["due"], whose), *((due, f"Due for {', '.join(who)}") for due, who in sections.items())]:
         found += _due(wall_time(text), zone, one["grace"], said)
@@ -169,6 +177,15 @@ def _point(wall: datetime, zone: ZoneInfo, what: str, at: int, *, note: str = ""
         note = f"{note}; this minute comes twice that night, the second is meant".lstrip("; ")
     return {"at": at, "wall": f"{wall:%a %-d %b %Y, %H:%M}", "what": what, "note": note, "kind": kind,
             "moment": moment(DueTime(wall, zone).at)}  # fmt: skip
+
+
+def said(value: Any) -> str:
+    """Return a value of the audit in words: `hold: ada@x.org, bob@x.org`."""
+    if isinstance(value, Mapping):
+        return "; ".join(f"{name}: {said(each) or 'none'}" for name, each in value.items())
+    if isinstance(value, list):
+        return ", ".join(map(said, value))
+    return {None: "", True: "yes", False: "no"}[value] if value is None or isinstance(value, bool) else str(value)
 
 
 def moves_view(seen: Answer) -> Answer:

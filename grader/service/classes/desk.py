@@ -30,6 +30,7 @@ def desk(asking: Request, event: Desk) -> Mapping[str, Any]:
     students = [each for each in classes.memberships(asking.session, one.id) if each.role is Role.STUDENT]
     found = coursework.assignments(asking.session, one.id).items()
     zone = zone_of(one.zone)
+    own_dues = remarks.extensions(asking.session, one.id) if asking.teaches else []
     in_order = sorted(found, key=lambda pair: (DueTime(pair[1].due, zone).at, pair[0]))
     return {
         "key": one.key,
@@ -40,7 +41,10 @@ def desk(asking: Request, event: Desk) -> Mapping[str, Any]:
         "teaches": asking.teaches,
         "now": asking.at,
         "students": sum(each.present and (asking.teaches or each.section in sections) for each in students),
-        "assignments": [_assignment(asking, id, each) for id, each in in_order],
+        "assignments": [
+            {**_assignment(asking, id, each), "own_due": {who: due for of, who, due in own_dues if of == id}}
+            for id, each in in_order
+        ],
     }
 
 
