@@ -318,3 +318,21 @@ def test_the_pages_of_a_class_shut_nobody_out(taught, open_page, axe, *, scheme)
     page.locator("#r-override").press("Enter")
     expect(page.get_by_role("heading", name="Preview")).to_be_visible()
     found_at_both_sizes(page, axe)
+
+
+def test_no_two_states_of_a_cell_look_alike(taught, visitor):
+    """A zero, and each thing that stands where there are no points: by their text, without any colour."""
+    when = {name: time.strftime("%Y-%m-%dT12:00", time.gmtime(time.time() + 86400 * n)) for name, n in OVER.items()}
+    taught.do("assign", assignment="over", items={"softmax": "10"}, **when)
+    taught.do("import", csv=ROSTER + "bob@school.edu,Bob,A\n")
+    taught.do("override", person=ADA, assignment="hw1", points="0", reason="copied")
+    taught.do("except", person=EVE, assignment="hw1", field="excused", value=True, reason="ill")
+    with visitor(taught.people["instructor"]) as client:
+        page = client.get(taught.address("/class/gradebook")).text
+    cells = re.findall(r'<td class="gym-number"[^>]*><a [^>]*>(.*?)</a></td>', page)
+    texts = {re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", cell)).strip() for cell in cells}
+
+    assert texts == {"0 override", "EX excused", "\u2013", "n/a not assigned"}
+
+
+OVER = {"opens": -9, "due": -2}

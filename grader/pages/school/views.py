@@ -67,6 +67,7 @@ def gradebook_view(grades: Answer, desk: Answer, *, section: str, find: str, to:
         if section in ("", one["section"]) and bare(find) in bare(f"{one['name']} {one['person']}")
     ]
     possible = {one["key"]: one["possible"] for one in desk["assignments"]}
+    held = {one["key"]: one["held"] if one["show"] == "after_publication" else () for one in desk["assignments"]}
     rows = [
         {
             "person": one["person"],
@@ -76,6 +77,7 @@ def gradebook_view(grades: Answer, desk: Answer, *, section: str, find: str, to:
             "cells": [
                 {
                     **cell_view(one["cells"][key], possible[key]),
+                    "held": one["person"] in held[key],
                     "href": to("/cell", person=one["person"], assignment=key),
                 }
                 for key in possible
@@ -94,12 +96,13 @@ def changes_view(changes: Answer, names: Mapping[str, str]) -> Answer:
         {
             **one,
             "name": names.get(one["person"], one["person"]),
-            "before": short(one["before"]),
-            "after": short(one["after"]),
+            "before": one["before"] or "\u2013",
+            "after": one["after"] or "\u2013",
             "sign": _sign(one["before"], one["after"]),
         }
         for one in changes["cells"]
     ]
+    cells.sort(key=lambda one: ("loses", "gains", "changes").index(one["sign"]))
     banks = [{**one, "name": names.get(one["person"], one["person"])} for one in changes["banks"]]
     count = {sign: sum(one["sign"] == sign for one in cells) for sign in ("gains", "loses", "changes")}
     return {"cells": cells, "banks": banks, **count}
