@@ -24,6 +24,7 @@ from grader.pages.lists import ListPages
 from grader.pages.monitoring import build_metrics, build_probes
 from grader.pages.request_limits import THREADS, Passwords, RequestLimiter
 from grader.pages.routes import Routes
+from grader.pages.school.handlers import SchoolPages
 from grader.pages.teach import TeachPages
 from grader.service import Service
 from grader.settings import Settings
@@ -62,6 +63,7 @@ def _routers(handlers: ExerciseHandlers, settings: Settings) -> Iterator[APIRout
     yield AssignmentPages(identity).router()
     yield build_comparison(identity)
     yield TeachPages(identity).router()
+    yield SchoolPages(identity).router()
     yield AccountPages(identity, int(settings.session_hours * 3600), Passwords()).router()
     yield ExerciseRoutes(handlers).router()
     yield build_probes(identity.service)

@@ -177,7 +177,7 @@ class Guard:
     async def _body(self, route: Route, incoming: Incoming) -> bytes:
         """Return a body, in however many pieces it arrives."""
         form = route.body is Body.FORM
-        limit = min(self._body_limit, FORM_BYTES) if form else self._body_limit
+        limit = route.most or (min(self._body_limit, FORM_BYTES) if form else self._body_limit)
         try:
             async with asyncio.timeout(self._patience):
                 body = await incoming.whole(limit)

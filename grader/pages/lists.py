@@ -56,6 +56,8 @@ def header_view(
         links.append((ASSIGNMENTS.title, ASSIGNMENTS.path))
     if user is not None and may(user, Action.READ, Roster()):
         links.append(("Gradebook", "/teach/"))
+    if here == "/classes":
+        links.append(("Classes", here))
     return {
         "title": f"{title} · Attention Gym",
         "user": shown_name(user) if user else "",

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, R
 
 from grader.errors import DatabaseUnusable
 from grader.pages.routes import PAGES
-from grader.pages.wording import View, number, pack, tone
+from grader.pages.wording import View, clean, number, pack, tone
 from grader.service.accounts import PASSWORD_LENGTH
 from grader.service.names import LONGEST, SHORTEST
 from grader.store.engine import StoreUnavailable
@@ -67,6 +67,7 @@ def _templates() -> Environment:
         "pack": pack,
         "iso": lambda seconds: datetime.fromtimestamp(seconds, UTC).isoformat(),
         "day": day,
+        "clean": clean,
     }
     return templates
 

@@ -21,7 +21,7 @@ LONGEST_FIELD = 2000  # characters of a field of a form; the service says more e
 FILES = {  # ours; the last part of `exercise.js` and of `reader.js` says that all of its parts can be drawn
     "math.woff2": ("math.woff2",),
     "gym.css": ("uPlot.min.css", "gym.css"),
-    "gym.js": ("gym.js", "tabs.js", "loading.js", "lists.js", "report.js", "figures.js", "curves.js"),
+    "gym.js": ("gym.js", "tabs.js", "loading.js", "lists.js", "school.js", "report.js", "figures.js", "curves.js"),
     "exercise.js": ("codemirror.js", "draw.js", "try.js", "files.js", "editor.js"),
     "reader.js": ("highlight.js", "reader.js"),
     "charts.js": ("uPlot.iife.min.js",),  # only where a curve is drawn
@@ -63,6 +63,7 @@ class Route:
         static: whether it is the same for everybody, and costs nothing to send.
         waits: whether it may stand in a queue of its own, for a try or a hash, and takes no thread meanwhile.
         bearer: whether a token that the request shows in `Authorization` is passed on.
+        most: how many bytes a body has at most; 0: as many as is usual.
     """
 
     methods: tuple[str, ...] = ("GET", "HEAD")
@@ -72,6 +73,7 @@ class Route:
     static: bool = False
     waits: bool = False
     bearer: bool = False
+    most: int = 0
 
 
 def _form(*names: str) -> Route:
@@ -88,6 +90,43 @@ LISTED = {"list": 10, "ex": 100, "mistake": 100, "flag": 40}  # what an instruct
 TEACH = {"student": 20, "submission": 100, "track": 100, "best": 10, **LISTED}
 SENT = Route(("POST",), ATTEMPT, Body.EVENT)
 METRICS = "/metrics"
+LONGEST_FILE = 2 << 20  # characters of a registrar's file, in base64 or as it was pasted
+CELL = {"class": 160, "person": 254, "assignment": 160}  # of a class's gradebook
+TEXT = 12_000  # characters of what has a line for each section or exercise
+
+
+def _of_class(*names: str, form: Mapping[str, int] | None = None, most: int = 0) -> Route:
+    """Return a page of a class, whose query names it and more."""
+    query = {"class": 160, **{name: CELL.get(name, 100) for name in names}}
+    if form is None:
+        return Route(query=query)
+    return Route(("GET", "HEAD", "POST"), query, Body.FORM, {"sure": 10, **form}, most=most)
+
+
+SCHOOL = {
+    "/classes": PLAIN,
+    "/class": _of_class(),
+    "/class/gradebook": _of_class("section", "find"),
+    "/class/cell": _of_class(
+        "person", "assignment",
+        form={"do": 20, "field": 20, "value": 40, "points": 20, "reason": 2000, "revision": 10, "text": 2000,
+              "shown": 10},
+    ),
+    "/class/student": _of_class("person"),
+    "/class/roster": _of_class(
+        form={"csv": LONGEST_FILE, "file": LONGEST_FILE, "confirm": 10}, most=3 * LONGEST_FILE
+    ),
+    "/class/assignment": _of_class(
+        "assignment",
+        form={
+            **dict.fromkeys(("grace", "per_day", "at_most", "of", "bank_max", "cutoff", "count", "attempts"), 20),
+            "key": 160, "title": 200, "items": TEXT, "opens": 40, "due": 40, "section_due": TEXT, "show": 40,
+            "revision": 10,
+        },
+    ),
+    "/class/publication": _of_class("assignment", form={"hold": TEXT, "person": 254}),
+    "/class/audit": _of_class(),
+}  # fmt: skip
 OWN = {
     EXERCISES.path: PLAIN,
     LEADERBOARD.path: Route(query=EXERCISE),
@@ -123,6 +162,7 @@ OWN = {
     "/teach": Route(query=TEACH),
     "/teach/": Route(query=TEACH),
     "/teach/export.csv": PLAIN,
+    **SCHOOL,
 }
 GRADIO = ("/config", "/theme.css", "/gradio_api/info", "/gradio_api/app_id")
 

@@ -5,7 +5,6 @@ Each handler asks by itself whether an instructor is asking, and the service ask
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from urllib.parse import quote
@@ -19,7 +18,7 @@ from grader.pages.accounts import Field, header_of
 from grader.pages.gradebook import Asked
 from grader.pages.identity import Identity, id_of
 from grader.pages.render import report_view
-from grader.pages.wording import clean
+from grader.pages.wording import bare, clean
 from grader.service.classroom import Members
 from grader.store.people import Member
 from grader.store.records import Role, SubmissionId, User
@@ -184,7 +183,7 @@ class TeachPages:
 
     def _class(self, user: User, status: int = 200, *, done: str = "", error: str = "", find: str = "") -> Response:
         everybody = self._members.everybody(user)
-        people = [one for one in everybody if _bare(find) in _bare(one.name)]
+        people = [one for one in everybody if bare(find) in bare(one.name)]
         shown = {
             "code": self._members.code(user),
             "present": [_line(one) for one in people if one.ended is None],
@@ -211,9 +210,3 @@ def _line(member: Member) -> Mapping[str, object]:
         "joined": plain.day(member.joined),
         "ended": plain.day(member.ended) if member.ended is not None else "",
     }
-
-
-def _bare(text: str) -> str:
-    """Return a text as it is searched, as `bare` of the tables: capitals and accents make no difference."""
-    parts = unicodedata.normalize("NFD", text.strip())
-    return "".join(part for part in parts if not unicodedata.combining(part)).casefold()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import TypeAlias
 
@@ -78,3 +79,9 @@ def tone(earned: float, possible: float) -> str:
     if earned >= possible - 0.005:
         return "good"
     return "fair" if earned >= possible / 2 else "poor"
+
+
+def bare(text: str) -> str:
+    """Return a text as it is searched, as `bare` of the tables: capitals and accents make no difference."""
+    parts = unicodedata.normalize("NFD", text.strip())
+    return "".join(part for part in parts if not unicodedata.combining(part)).casefold()

@@ -46,9 +46,10 @@ def _storable(text: str) -> str:
     return text.replace("\0", "").encode(errors="replace").decode()
 
 
-def lines(session: Session, class_id: int) -> list[AuditLine]:
-    """Return a class's lines, the oldest first."""
-    rows = session.scalars(select(AuditRow).where(AuditRow.class_id == class_id).order_by(AuditRow.id))
+def lines(session: Session, class_id: int, subject: str = "") -> list[AuditLine]:
+    """Return a class's lines whose subject begins so, the oldest first."""
+    query = select(AuditRow).where(AuditRow.class_id == class_id, AuditRow.subject.startswith(subject, autoescape=True))
+    rows = session.scalars(query.order_by(AuditRow.id))
     return [
         AuditLine(
             class_id=row.class_id, at=row.at, by=row.by, do=row.do, subject=row.subject, ok=row.ok, reason=row.reason,

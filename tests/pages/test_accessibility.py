@@ -43,7 +43,7 @@ PAGES = {
     "page that is not there": ("/nothing", None),
     "gradebook to a student": ("/teach/", Role.STUDENT),
 }
-ELSEWHERE = {"/teach/member"}  # what the other tests here look at
+ELSEWHERE = {"/teach/member", *routes.SCHOOL}  # what other tests look at
 NO_PAGES = {"/health", "/ready", METRICS, "/favicon.ico", "/robots.txt", "/teach", "/teach/export.csv"}
 WIDTHS = (1280, 390)  # CSS pixels
 # Whoever speaks to the browser says what stands on a control: its name holds that.

@@ -9,7 +9,7 @@ from typing import Any
 from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
-from grader.service.classes import agenda, assigning, exporting, forms, people, reading, regrades, work
+from grader.service.classes import agenda, assigning, desk, exporting, forms, people, reading, regrades, work
 from grader.service.classes.events import EVENTS, ClassEvent, HandInWork, WhatIf, wrong_fields
 from grader.service.classes.requests import (
     ADMINISTRATOR,
@@ -62,6 +62,14 @@ class Classes:
         """Return the time by which everything here is decided, in seconds since the epoch."""
         with self._database.read() as session:
             return server_time(session, self._clock)
+
+    def looked_after_by(self, user: User) -> list[Mapping[str, Any]]:
+        """Return the classes that somebody teaches or assists; to an administrator all of them."""
+        with self._database.read() as session:
+            if classes.is_administrator(session, user.id):
+                return [_shown(one, "administrator") for one in classes.every_class(session)]
+            found = classes.classes_of(session, user.id)
+            return [_shown(one, own.role.value) for one, own in found if own.role is not Role.STUDENT]
 
     def person_of(self, user: User) -> Person:
         """Return how somebody is named in events."""
@@ -138,6 +146,10 @@ def _check_texts(value: Any) -> None:
         _check_texts(part)
 
 
+def _shown(one: SchoolClass, role: str) -> Mapping[str, Any]:
+    return {"key": one.key, "name": one.name, "zone": one.zone, "role": role}
+
+
 def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
     """Do a change, compare the class with before, and undo it."""
     if wrong := wrong_fields(event.do, {"class": "", "change": event.change}):
@@ -186,4 +198,9 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "audit": exporting.audit_lines,
     "classes": reading.list_classes,
     "whatif": what_if,
+    "roster": desk.read_roster,
+    "desk": desk.desk,
+    "cell": desk.one_cell,
+    "comment": desk.comment,
+    "look": desk.look,
 }

@@ -28,7 +28,7 @@ from grader.service.classes.events import (
     wall_of,
 )
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, fields_of, read
-from grader.store import classes, coursework
+from grader.store import audit, classes, coursework
 from grader.store.classes import Membership
 from grader.store.records import UserId
 
@@ -53,8 +53,7 @@ def change_assignment(asking: Request, event: ChangeAssignment) -> Mapping[str, 
     id = asking.assignment(event.assignment)
     revision = coursework.revision_of(asking.session, id)
     if event.revision is not None and event.revision != revision:
-        why = "Somebody has changed this assignment meanwhile. Look at it again, and then save."
-        raise ClassRefusal("stale", why, revision=revision)
+        raise ClassRefusal("stale", _who_changed(asking, event.assignment), revision=revision)
     before = coursework.assignments(asking.session, asking.school_class.id)[id]
     after = _changed(before, event.set)
     _check(asking, after, event.set.model_fields_set)
@@ -252,6 +251,13 @@ def _who_saved(asking: Request, points: Fraction | None, reason: str, by: UserId
     who: Person = "somebody" if by is None else classes.person_of(asking.session, by)
     what = "withdrew the override" if points is None else f"saved {two_decimals(points)} (“{reason}”)"
     return f"Meanwhile {who} {what}. Look at the cell again, and then save."
+
+
+def _who_changed(asking: Request, key: str) -> str:
+    lines = [one for one in audit.lines(asking.session, asking.school_class.id, key) if one.subject == key]
+    changes = [one for one in lines if one.do == "assign_change" and one.ok]
+    who, what = (changes[-1].by, ", ".join(changes[-1].after)) if changes else ("somebody", "")
+    return f"Meanwhile {who} changed this assignment ({what or 'nothing'}). Look at it again, and then save."
 
 
 def _text(points: Fraction | None) -> str | None:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
     AfterValidator,
+    Base64Bytes,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -258,6 +259,7 @@ class Import(OfClass):
     do = "import"
     right = Right.INSTRUCTOR
     csv: Annotated[str, Field(strict=True)]
+    file: Base64Bytes = b""  # in place of `csv`, the file as it is
     dry_run: StrictBool = False
     confirm: StrictInt | None = None
 
@@ -518,6 +520,34 @@ class Export(OfClass):
     attempt: str | None = None
 
 
+class ReadRoster(OfClass):
+    """Ask what a registrar's file says, line by line."""
+
+    do = "roster"
+    right = Right.INSTRUCTOR
+    is_question = True
+    csv: Annotated[str, Field(strict=True)]
+    file: Base64Bytes = b""
+
+
+class Desk(OfClass):
+    """Ask for a class as its staff work on it: settings, sections, assignments with their revisions."""
+
+    do = "desk"
+    right = Right.STAFF
+    is_question = True
+
+
+class OneCell(OfClass):
+    """Ask for all that belongs to a cell: attempts, exceptions, overrides, comments, and what was done to it."""
+
+    do = "cell"
+    right = Right.STAFF
+    is_question = True
+    person: Person
+    assignment: str
+
+
 class Audit(OfClass):
     """Ask what staff have done to the class."""
 
@@ -534,12 +564,31 @@ class ListClasses(ClassEvent):
     is_question = True
 
 
+class Comment(OfClass):
+    """Write something to a cell, for the student too or for staff only."""
+
+    do = "comment"
+    right = Right.STAFF
+    person: Person
+    assignment: str
+    text: Annotated[Reason, Field(min_length=1)]
+    shown: StrictBool = False
+
+
+class Look(OfClass):
+    """See a class as a student does; the audit tells of it."""
+
+    do = "look"
+    right = Right.STAFF
+    person: Person
+
+
 EVENTS: Mapping[str, type[ClassEvent]] = {
     one.do: one
     for one in (
         MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, Override, HandInWork,
         SetAside, SetVersion, Regrade, Apply, CancelChange, Publish, Release, Delete, WhatIf, Grades, Own, Deadline,
-        Board, Agenda, CopyClass, AssignAll, Export, Audit, ListClasses,
+        Board, Agenda, CopyClass, AssignAll, Export, Audit, ListClasses, ReadRoster, Desk, OneCell, Comment, Look,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")

@@ -97,7 +97,7 @@ def import_roster(asking: Request, event: Import) -> Mapping[str, Any]:
     """Bring a class to what a registrar's file says, all of it or nothing."""
     if not event.dry_run:
         turns.of_class(asking.session)  # else two classes could bring one new person at once
-    change = roster_change(asking, event.csv)
+    change = roster_change(asking, event.file or event.csv)
     counts = {move.value: change.count(move) for move in Move}
     answer = {
         "new": counts["new"], "back": counts["back"], "moved": counts["moved"], "renamed": counts["renamed"],

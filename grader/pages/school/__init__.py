@@ -1,0 +1,1 @@
+"""The pages of a class for those who teach or assist it."""

@@ -1,0 +1,258 @@
+"""The pages of a class for its staff: each asks the class for one thing, or has it do one.
+
+Whatever changes grades is shown first, and done by a second click.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, HTTPException, Request
+from fastapi.responses import Response
+
+from grader.pages import lists, plain
+from grader.pages.identity import Identity
+from grader.pages.school import forms, views
+from grader.pages.school.visit import CLASSES, ClassVisit, Missing
+from grader.service.classes.requests import ClassRefusal
+from grader.store.records import User
+
+SIGN_IN = "Sign in first."
+
+
+async def _sent(request: Request) -> Mapping[str, str]:
+    """Return the fields of the form that was sent; the guard has seen to it that each is there once."""
+    return {name: str(value) for name, value in (await request.form()).items()} if request.method == "POST" else {}
+
+
+Form = Annotated[Mapping[str, str], Depends(_sent)]
+Show = Callable[[ClassVisit], Response]
+
+
+@dataclass(frozen=True, slots=True)
+class SchoolPages:
+    """Finds out who asks, and shows what there is of the class for them."""
+
+    identity: Identity
+
+    def router(self) -> APIRouter:
+        """Return the routes."""
+        router = APIRouter(include_in_schema=False)
+        for path, show in _GET.items():
+            router.add_api_route(path, self._served(show), methods=["GET"])
+        for path, show in _POST.items():
+            router.add_api_route(path, self._served(show), methods=["POST"])
+        return router
+
+    def _served(self, show: Show) -> Callable[..., Response]:
+        def serve(request: Request, form: Form) -> Response:
+            user = self._asking(request)
+            try:
+                return show(ClassVisit(self.identity.service.classes, user, request.query_params, form))
+            except Missing:
+                return plain.page("missing.html", lists.header_view(user, "Not found"), 404)
+
+        return serve
+
+    def _asking(self, request: Request) -> User:
+        """Return who is asking.
+
+        Raises:
+            HTTPException: a guest is; who looks at a page is led to the form for signing in.
+        """
+        user = self.identity.user(request)
+        if user is not None and not user.visitor:
+            return user
+        if request.method != "GET":
+            raise HTTPException(401, SIGN_IN)
+        next = quote(lists.address_asked(request), safe="")
+        raise HTTPException(303, SIGN_IN, headers={"Location": f"/sign-in?next={next}"})
+
+
+def every_class(visit: ClassVisit) -> Response:
+    """Show the classes that somebody teaches or assists."""
+    found = visit.classes.looked_after_by(visit.user)
+    if not found:
+        raise Missing
+    header = lists.header_view(visit.user, "Classes", here=CLASSES)
+    return plain.page("school_classes.html", header, classes=found)
+
+
+def home(visit: ClassVisit) -> Response:
+    """Show a class's assignments and what leads on from there."""
+    statistics = visit.ask("grades").get("statistics")
+    return visit.page("school_home.html", str(visit.desk["name"]), tab="", figures=statistics, shows=views.SHOWS)
+
+
+def gradebook(visit: ClassVisit) -> Response:
+    """Show the gradebook, all of it or a section or who is looked for."""
+    section, find = visit.query.get("section", ""), visit.query.get("find", "")
+    view = views.gradebook_view(visit.ask("grades"), visit.desk, section=section, find=find, to=visit.address)
+    shown = {"view": view, "section": section, "find": find, "short": views.short}
+    return visit.page("school_gradebook.html", "Gradebook", tab="/gradebook", **shown)
+
+
+def cell(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
+    """Show all that belongs to a cell, with the forms that change it."""
+    found = visit.ask("cell", person=visit.query.get("person", ""), assignment=visit.query.get("assignment", ""))
+    key = visit.assignment()["key"]
+    shown = views.cell_view(found["line"]["cells"][key], found["possible"])
+    title = f"{found['line']['name']}: {found['title'] or key}"
+    said = {"preview": None, "form": {}, "error": "", "done": "", "instead": None, "at": "", **said}
+    said |= {"cell": found, "key": key, "shown": shown, "words": views.said}
+    return visit.page("school_cell.html", title, status, tab="/gradebook", **said)
+
+
+def change_cell(visit: ClassVisit) -> Response:
+    """Show what an override or an exception would do, or do it; write a comment."""
+    try:
+        change = _cell_change(visit)
+        if change["do"] != "comment" and not visit.is_sure:
+            preview = views.changes_view(visit.ask("whatif", change=change), visit.names())
+            return cell(visit, preview=preview, form=visit.form)
+        visit.ask(change.pop("do"), **change)
+    except ClassRefusal as refusal:
+        return cell(visit, 409 if refusal.code == "stale" else 422, **_refused(visit, refusal))
+    return cell(visit, done="Saved.")
+
+
+def roster(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
+    """Show the form for a registrar's file."""
+    if not visit.desk["teaches"]:
+        raise Missing
+    said = {"seen": None, "form": {}, "error": "", "errors": (), "done": "", **said}
+    return visit.page("school_roster.html", "Roster", status, tab="/roster", **said)
+
+
+def change_roster(visit: ClassVisit) -> Response:
+    """Show what each line of a file would change, or bring the class to it."""
+    given = {"csv": visit.form.get("csv", ""), "file": visit.form.get("file", "")}
+    try:
+        if not visit.is_sure:
+            return roster(visit, seen=views.moves_view(visit.ask("roster", **given)), form=visit.form)
+        confirm = visit.form.get("confirm", "").strip()
+        told = visit.ask("import", **given, confirm=int(confirm) if confirm.isdecimal() else None)
+    except ClassRefusal as refusal:
+        errors = refusal.more.get("errors", ())
+        seen = views.moves_view(visit.ask("roster", **given)) if refusal.code == "confirm_leaving" else None
+        lines = f"{len(errors)} line{' is' if len(errors) == 1 else 's are'} wrong; nothing was changed."
+        return roster(visit, 422, error=lines if errors else str(refusal), errors=errors, form=visit.form, seen=seen)
+    counts = ", ".join(f"{number} {what}" for what, number in told.items() if number)
+    return roster(visit, done=f"The class is as the file says: {counts}.")
+
+
+def assignment(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
+    """Show the form for a new assignment, or for one that there is, beside its timeline."""
+    if not visit.desk["teaches"]:
+        raise Missing
+    one = visit.assignment() if visit.query.get("assignment") else None
+    desk = visit.desk
+    form = said.pop("form", None) or (forms.filled(one) if one else forms.NEW)
+    line = views.timeline(one, desk["zone"], desk["now"]) if one else ()
+    said = {"preview": None, "error": "", "done": "", "instead": None, "at": "", "line": line, **said}
+    title = f"{one['title'] or one['key']}: dates and points" if one else "New assignment"
+    return visit.page("school_assignment.html", title, status, tab="", one=one, form=form, shows=views.SHOWS, **said)
+
+
+def change_assignment(visit: ClassVisit) -> Response:
+    """Show what a change of an assignment would do, or save it; make a new one."""
+    key = visit.query.get("assignment", "")
+    try:
+        fields = forms.assignment(visit.form)
+        if not key:
+            made = visit.form.get("key", "").strip()
+            visit.ask("assign", assignment=made, **fields)
+            visit = ClassVisit(visit.classes, visit.user, {**visit.query, "assignment": made}, {})
+            return assignment(visit, done="The assignment is made.")
+        change = {"assignment": key, "set": fields, "revision": forms.revision(visit.form)}
+        if not visit.is_sure:
+            found = visit.ask("whatif", change={"do": "assign_change", **change})
+            new = {**visit.assignment(), **fields}
+            line = views.timeline(new, visit.desk["zone"], visit.desk["now"])
+            preview = views.changes_view(found, visit.names())
+            return assignment(visit, preview=preview, form=visit.form, line=line)
+        visit.ask("assign_change", **change)
+    except ClassRefusal as refusal:
+        return assignment(visit, 409 if refusal.code == "stale" else 422, **_refused(visit, refusal))
+    visit = ClassVisit(visit.classes, visit.user, visit.query, {})
+    return assignment(visit, done="Saved.")
+
+
+def publication(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
+    """Show whom an assignment's results have reached."""
+    if not visit.desk["teaches"]:
+        raise Missing
+    one, said = visit.assignment(), {"error": "", "done": "", "form": {}, **said}
+    title = f"{one['title'] or one['key']}: publication"
+    return visit.page("school_publication.html", title, status, tab="", one=one, names=visit.names(), **said)
+
+
+def publish(visit: ClassVisit) -> Response:
+    """Publish an assignment's results to all but some, or let them reach somebody who was held back."""
+    key, person = visit.assignment()["key"], visit.form.get("person", "")
+    fresh = ClassVisit(visit.classes, visit.user, visit.query, {})
+    try:
+        if person:
+            visit.ask("release", assignment=key, person=person)
+            return publication(fresh, done=f"Released to {person}.")
+        if not visit.is_sure:
+            return publication(visit, 422, error="Nothing was published: tick the box first.", form=visit.form)
+        hold = [line.strip() for line in visit.form.get("hold", "").splitlines() if line.strip()]
+        visit.ask("publish", assignment=key, hold=hold)
+    except (Missing, ClassRefusal) as refusal:
+        said = str(refusal) or "Somebody in the list is no student of this class; nothing was published."
+        return publication(fresh, 422, error=said, form=visit.form)
+    return publication(fresh, done="Published.")
+
+
+def audit(visit: ClassVisit) -> Response:
+    """Show who has done what."""
+    return visit.page(
+        "school_audit.html", "Audit", tab="/audit", view=views.newest(visit.ask("audit")), said=views.said
+    )
+
+
+def as_student(visit: ClassVisit) -> Response:
+    """Show the class as a student sees it."""
+    seen = visit.ask("look", person=visit.query.get("person", ""))
+    cells = [views.cell_view(one["cell"], one["possible"]) for one in seen["assignments"]]
+    shown = {"seen": seen, "pairs": list(zip(seen["assignments"], cells, strict=True)), "short": views.short}
+    return visit.page("school_student.html", f"As {seen['called']} sees it", tab="/gradebook", **shown)
+
+
+def _cell_change(visit: ClassVisit) -> dict[str, Any]:
+    """Return the event that a form of a cell's page asks for."""
+    form, where = visit.form, {name: visit.query.get(name, "") for name in ("person", "assignment")}
+    match form.get("do"):
+        case "override":
+            points = form.get("points", "").strip() or None
+            revision = forms.revision(form)
+            return {"do": "override", **where, "points": points, "reason": form.get("reason", ""), "revision": revision}
+        case "except":
+            value, field = forms.granted(form), form.get("field", "")
+            if field in ("standing_days", "bank_days"):
+                del where["assignment"]
+            return {"do": "except", **where, "field": field, "value": value, "reason": form.get("reason", "")}
+        case "comment":
+            return {"do": "comment", **where, "text": form.get("text", ""), "shown": form.get("shown") == "yes"}
+    raise Missing
+
+
+def _refused(visit: ClassVisit, refusal: ClassRefusal) -> dict[str, Any]:
+    """Return what a page says about a refusal: for a minute that is skipped, the form with the one that it becomes."""
+    instead = forms.mended(visit.form, visit.desk["zone"]) if refusal.code == "no_such_time" else None
+    return {"error": str(refusal), "form": visit.form, "instead": instead, "at": refusal.more.get("instead", "")}
+
+
+_GET: Mapping[str, Show] = {
+    CLASSES: every_class, "/class": home, "/class/gradebook": gradebook, "/class/cell": cell, "/class/roster": roster,
+    "/class/assignment": assignment, "/class/publication": publication, "/class/audit": audit,
+    "/class/student": as_student,
+}  # fmt: skip
+_POST: Mapping[str, Show] = {
+    "/class/cell": change_cell, "/class/roster": change_roster, "/class/assignment": change_assignment,
+    "/class/publication": publish,
+}  # fmt: skip
