@@ -55,6 +55,11 @@ ASKED: dict[str, dict[str, Any]] = {
     "export": {"format": "csv"},
     "audit": {},
     "classes": {},
+    "roster": {"csv": "email,name,section\nnew@x.edu,New,A1\n"},
+    "desk": {},
+    "cell": TO_ADA,
+    "comment": {**TO_ADA, "text": "Well done"},
+    "look": {"person": "ada@x.edu"},
 }
 WITHOUT_CLASS = ("aside", "version", "delete", "classes")
 _NO, _UNKNOWN, _LEFT = "not_allowed", "unknown", "not_member"
@@ -64,6 +69,8 @@ OF_ADMINISTRATORS = (_UNKNOWN, _NO, _NO, _NO, _NO, _NO, _NO, _NO, _NO, "ok")
 OF_ADA = (_UNKNOWN, _UNKNOWN, "ok", _UNKNOWN, _NO, _NO, _NO, _UNKNOWN, _LEFT, "ok")
 OF_OWNERS = (_UNKNOWN, _UNKNOWN, "ok", _NO, _NO, _NO, _NO, _NO, _UNKNOWN, "ok")
 ABOUT_ADA = (_UNKNOWN, _UNKNOWN, "ok", _UNKNOWN, _UNKNOWN, "ok", "ok", _UNKNOWN, _LEFT, "ok")
+OF_HER_STAFF = (_UNKNOWN, _UNKNOWN, _NO, _UNKNOWN, _UNKNOWN, "ok", "ok", _UNKNOWN, _LEFT, "ok")
+OF_STAFF = (_UNKNOWN, _UNKNOWN, _NO, _UNKNOWN, "ok", "ok", "ok", _UNKNOWN, _LEFT, "ok")
 OUTCOMES = {
     **dict.fromkeys(EVENTS, OF_INSTRUCTORS),
     "class": OF_ADMINISTRATORS,
@@ -73,7 +80,11 @@ OUTCOMES = {
     "hand_in": OF_ADA,
     "aside": OF_OWNERS,
     "delete": OF_OWNERS,
-    "grades": (_UNKNOWN, _UNKNOWN, _NO, _UNKNOWN, "ok", "ok", "ok", _UNKNOWN, _LEFT, "ok"),
+    "grades": OF_STAFF,
+    "desk": OF_STAFF,
+    "cell": OF_HER_STAFF,
+    "comment": OF_HER_STAFF,
+    "look": OF_HER_STAFF,
     "own": ABOUT_ADA,
     "agenda": ABOUT_ADA,
     "deadline": ABOUT_ADA,
