@@ -10,6 +10,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
@@ -19,6 +20,10 @@ import pytest
 from grader.cli.main import main
 from grader.exercise.catalog import ROOT
 from grader.rules.roster import LARGEST_FILE
+from grader.service.classes.answers import Classes
+from grader.service.classes.requests import ClassRefusal
+from grader.settings import Settings
+from grader.store.engine import Database
 from tests.exports.importers import read_by_canvas
 from tests.jobs import postgres
 
@@ -454,7 +459,7 @@ def test_a_command_without_a_service_says_where_it_looked(tmp_path: Path, monkey
     monkeypatch.setenv("ATTENTION_GYM_DATA", str(tmp_path / "none"))
 
     assert main(["class", "list"]) == 2
-    assert not (tmp_path / "none" / "class.sqlite3").exists()
+    assert not (tmp_path / "none").exists()
 
 
 def test_other_commands_bring_neither_the_store_nor_torch() -> None:
@@ -493,3 +498,36 @@ def test_questions_and_changes_are_answered_on_postgres(
 
     assert said[0] == said[1]
     assert len(said[0]) > len(questions)
+
+
+@pytest.mark.parametrize(
+    ("do", "fields"),
+    [
+        ("export", {"class": "N", "format": "csv"}),
+        ("export", {"class": "N", "format": "junit", "attempt": "h1"}),
+        ("audit", {"class": "N"}),
+        ("copy", {"class": "N", "to": "O", "weeks": 1}),
+        ("assign_all", {"class": "N", "assignments": [{"assignment": "N-1", "title": "x"}], "dry_run": True}),
+        ("classes", {}),
+    ],
+)
+def test_who_may_ask_for_what_only_the_commands_ask(run: Run, do: str, fields: dict[str, Any]) -> None:
+    """A student is not allowed to, an outsider learns nothing of the class; an instructor may what is of one class."""
+    assert run("create", "M", "--zone", "UTC").code == 0
+    with closing(Database(Settings(data=Path("data")).store_url)) as database:
+        asked = Classes(database, clock=lambda: 1_800_000_000.0)
+        asked.do("admin", "staff", {"class": "M", "person": "bo@x.org", "name": "Bo", "role": "instructor"})
+        codes = {}
+        for who in ("ada@uni.example", "bo@x.org", "iris@uni.example"):
+            try:
+                asked.do(who, do, fields)
+                codes[who[:4]] = "done"
+            except ClassRefusal as refusal:
+                codes[who[:4]] = refusal.code
+
+    of_all = do in ("copy", "classes")
+    assert codes == {
+        "ada@": "not_allowed",
+        "bo@x": "not_allowed" if of_all else "unknown",
+        "iris": "not_allowed" if of_all else "done",
+    }
