@@ -113,6 +113,9 @@ SCHOOL = {
               "shown": 10},
     ),
     "/class/student": _of_class("person"),
+    "/class/attempt": _of_class("person", "assignment", "attempt"),
+    "/class/export": _of_class("format"),
+    "/class/links": Route(("POST",), {"class": 160}, Body.FORM, {}),
     "/class/roster": _of_class(
         form={"csv": LONGEST_FILE, "file": LONGEST_FILE, "confirm": 10}, most=3 * LONGEST_FILE
     ),

@@ -267,7 +267,7 @@ class OwnAccount:
             raise NotAllowed("There is no such student.")
         return self._link(known)
 
-    def links_for_new(self, asking: User, class_id: int) -> list[tuple[str, str, str]]:
+    def links_for_new(self, asking: User, key: str) -> list[tuple[str, str, str]]:
         """Return links for those whom a class's roster brought here first, and who have set no password yet.
 
         Returns:
@@ -277,10 +277,11 @@ class OwnAccount:
             NotAllowed: it is no instructor of the class who asks.
         """
         with self._database.read() as session:
-            own = classes.membership(session, class_id, asking.id)
-            if own is None or not own.present or own.role is not Role.INSTRUCTOR:
+            one = classes.find_class(session, key)
+            own = None if one is None else classes.membership(session, one.id, asking.id)
+            if one is None or own is None or not own.present or own.role is not Role.INSTRUCTOR:
                 raise NotAllowed(INSTRUCTORS_ONLY)
-            new = classes.without_password(session, class_id)
+            new = classes.without_password(session, one.id)
             known = [people.credentials_of(session, user) for user in new]
         return [(one.user.email, one.user.name, self._link(one)) for one in known if one is not None]
 

@@ -248,6 +248,11 @@ def in_class(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
     return exists().where(row.user_id == user, row.ended.is_(None))
 
 
+def _is_staff(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
+    row = aliased(MembershipRow)
+    return exists().where(row.user_id == user, row.ended.is_(None), row.role != Role.STUDENT.value)
+
+
 def class_code(session: Session) -> str:
     """Return the class code that took the place of the first one; an empty text where none did."""
     return session.scalar(select(ClassRow.code).where(ClassRow.id == FIRST_CLASS)) or ""
@@ -330,13 +335,21 @@ def choose_board_name(session: Session, user: UserId, name: BoardName) -> bool:
 def _users(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
     """Select people, with what they are in the class."""
     row = MembershipRow
-    query = select(UserRow.id, UserRow.name, row.role, UserRow.email, in_class(UserRow.id).label("enrolled"), *columns)
+    query = select(
+        UserRow.id,
+        UserRow.name,
+        row.role,
+        UserRow.email,
+        in_class(UserRow.id).label("enrolled"),
+        _is_staff(UserRow.id).label("staff"),
+        *columns,
+    )
     return query.outerjoin(row, and_(row.user_id == UserRow.id, IN_CLASS))
 
 
 def _user(line: Row[Any]) -> User:
     role = Role(line.role or Role.LEARNER)
-    return User(UserId(line.id), line.name, role, line.email or "", bool(line.enrolled))
+    return User(UserId(line.id), line.name, role, line.email or "", bool(line.enrolled), bool(line.staff))
 
 
 def _members() -> Select[*_MemberLine]:

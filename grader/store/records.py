@@ -65,6 +65,7 @@ class User:
         role: what they are in the class that the installation began with.
         email: what they sign in with as well, folded; empty without one.
         enrolled: whether they belong to any class.
+        staff: whether they teach or assist any class.
     """
 
     id: UserId
@@ -72,6 +73,7 @@ class User:
     role: Role
     email: str = ""
     enrolled: bool = field(default=False, compare=False)
+    staff: bool = field(default=False, compare=False)
 
     @property
     def visitor(self) -> bool:

@@ -135,7 +135,7 @@ HANDLERS = {
     "pages/requests": "of bounded length and depth, see test_guard.py and every_field_of_a_request.py in tests",
     "pages/routes": "paths and fields of bounded length",
     "pages/statement": "an author's, as Markdown and MathML",
-    "pages/teach": "names of bounded length",
+    "pages/school/forms": "fields of bounded length",
     "pages/wording": "READERS",
     "rules/roster": "READERS",
     "sandbox": "what our own processes tell each other",

@@ -23,7 +23,7 @@ NONCE = re.compile(r'nonce="[^"]*"')
 ADA, EVE = "ada@school.edu", "eve@school.edu"
 ROSTER = f'email,name,section\n{ADA},Ada Lovelace,A\n{EVE},"=HYPERLINK(""http://x"",""y"")",B\n'
 HOSTILE = "<script>document.title='taken'</script>"
-WITH_CLASS = [path for path in SCHOOL if path != "/classes"]
+WITH_CLASS = [path for path, route in SCHOOL.items() if path != "/classes" and "GET" in route.methods]
 WITH_FORMS = [path for path in WITH_CLASS if "POST" in SCHOOL[path].methods]
 
 
@@ -34,10 +34,15 @@ class Taught:
     key: str
     do: Callable[..., Any]
     people: dict[str, Person | None]
+    attempt: str
 
     def address(self, path: str, **fields: str) -> str:
         """Return the address of a page of it."""
-        return str(httpx.URL(path, params={"class": self.key, "assignment": "hw1", "person": ADA, **fields}))
+        return str(
+            httpx.URL(
+                path, params={"class": self.key, "assignment": "hw1", "person": ADA, "attempt": self.attempt, **fields}
+            )
+        )
 
 
 @pytest.fixture
@@ -55,7 +60,10 @@ def taught(site: Site, person: Callable[..., Person]) -> Taught:
     do("import", csv=ROSTER)
     day = {name: time.strftime("%Y-%m-%dT12:00", time.gmtime(time.time() + 86400 * n)) for name, n in DAYS.items()}
     do("assign", assignment="hw1", title="Homework 1", items={"softmax": "10"}, **day, late={"cutoff": 3})
-    return Taught(key, do, {**people, "guest": None})
+    attempt = f"school-{next(KEYS)}"
+    handed_in = {"person": ADA, "assignment": "hw1", "exercise": "softmax", "id": attempt, "score": 80}
+    do("hand_in", **handed_in)
+    return Taught(key, do, {**people, "guest": None}, attempt)
 
 
 DAYS = {"opens": -9, "due": 5}
@@ -71,7 +79,7 @@ def text_of(answer: httpx.Response) -> str:
 )
 def test_only_staff_get_the_pages(taught, visitor, role, seen, only_instructors):
     """A guest is led to sign in, a stranger gets what an unknown class gets, an assistant less than instructors."""
-    closed = {"/class/roster", "/class/assignment", "/class/publication", "/class/audit"}
+    closed = {"/class/roster", "/class/assignment", "/class/publication", "/class/audit", "/class/export"}
     with visitor(taught.people[role]) as client:
         for path in WITH_CLASS:
             answer = client.get(taught.address(path))
@@ -104,6 +112,45 @@ def test_an_assistant_sees_their_section_only(taught, visitor):
         assert "Override the points" not in page
         sent = client.post(taught.address("/class/cell"), data={"do": "override", "points": "1", "reason": "x"})
         assert sent.status_code == 404
+
+
+def test_staff_read_an_attempt_with_its_report_and_nobody_elses(taught, visitor):
+    """By the cell that it is in; the instructors' pages of another class do not have it."""
+    with visitor(taught.people["assistant"]) as client:
+        page = client.get(taught.address("/class/attempt"))
+        missing = client.get(taught.address("/class/attempt", attempt="none"))
+        elsewhere = client.get(f"/teach/?submission={taught.attempt}")
+
+    assert "Ada Lovelace: Softmax" in text_of(page)
+    assert (missing.status_code, elsewhere.status_code) == (404, 303)
+
+
+def test_the_gradebook_is_sent_as_a_file(taught, visitor):
+    """For a spreadsheet with the mark by which it knows UTF-8; no cell of it is a formula."""
+    with visitor(taught.people["instructor"]) as client:
+        files = {form: client.get(taught.address("/class/export", format=form)) for form in ("csv", "canvas", "json")}
+        wrong = client.get(taught.address("/class/export", format="pdf"))
+
+    assert files["csv"].content.startswith("\ufeffemail,name,section,Homework 1,".encode())
+    assert files["canvas"].text.startswith("Student,ID,SIS User ID,SIS Login ID,Section,Homework 1")
+    assert len(files["json"].json()["people"]) == 2
+    assert not any(cell.startswith(("=", '"=')) for row in files["csv"].text.splitlines() for cell in row.split(","))
+    assert wrong.status_code == 422
+
+
+def test_links_for_new_people_are_sent_to_instructors_only_and_sign_them_in(taught, visitor):
+    with visitor(taught.people["assistant"]) as client:
+        refused = client.post(f"/class/links?class={taught.key}")
+    with visitor(taught.people["instructor"]) as client:
+        sent = client.post(f"/class/links?class={taught.key}").text.splitlines()
+        link = next(line for line in sent if line.startswith(ADA)).rpartition(",")[2]
+        again = client.post(f"/class/links?class={taught.key}").text
+    with visitor() as ada:
+        page = ada.get(httpx.URL(link).raw_path.decode())
+
+    assert refused.status_code == 404
+    assert (page.status_code, "Ada Lovelace" in page.text) == (200, True)
+    assert ADA in again, "a link that was not used is given again"
 
 
 def test_an_override_is_shown_and_then_done(taught, visitor):
@@ -308,7 +355,7 @@ def test_the_pages_of_a_class_shut_nobody_out(taught, open_page, axe, *, scheme)
     taught.do("override", person=ADA, assignment="hw1", points="9", reason="oral exam")
     page = open_page("/classes", taught.people["instructor"], color_scheme=scheme)
     found_at_both_sizes(page, axe)
-    for path in WITH_CLASS:
+    for path in (one for one in WITH_CLASS if one != "/class/export"):
         page.goto(taught.address(path))
         expect(page.get_by_role("heading", level=1)).to_have_count(1)
         found_at_both_sizes(page, axe)

@@ -13,14 +13,19 @@ from urllib.parse import quote
 from fastapi import APIRouter, Depends, HTTPException, Request
 from fastapi.responses import Response
 
+from grader.errors import NotAllowed
+from grader.exports.cells import BYTE_ORDER_MARK, quoted, table
 from grader.pages import lists, plain
+from grader.pages.gradebook import source_view
 from grader.pages.identity import Identity
+from grader.pages.render import report_view
 from grader.pages.school import forms, views
 from grader.pages.school.visit import CLASSES, ClassVisit, Missing
 from grader.service.classes.requests import ClassRefusal
-from grader.store.records import User
+from grader.store.records import SubmissionId, User
 
 SIGN_IN = "Sign in first."
+_FILES = {"csv": "text/csv; charset=utf-8", "json": "application/json"}
 
 
 async def _sent(request: Request) -> Mapping[str, str]:
@@ -51,7 +56,13 @@ class SchoolPages:
         def serve(request: Request, form: Form) -> Response:
             user = self._asking(request)
             try:
-                return show(ClassVisit(self.identity.service.classes, user, request.query_params, form))
+                return show(
+                    ClassVisit(
+                        self.identity.service, user, request.query_params, form, str(request.base_url).rstrip("/")
+                    )
+                )
+            except ClassRefusal as refusal:  # of what an address asks for; forms say theirs beside the field
+                raise HTTPException(422, str(refusal)) from None
             except Missing:
                 return plain.page("missing.html", lists.header_view(user, "Not found"), 404)
 
@@ -165,7 +176,7 @@ def change_assignment(visit: ClassVisit) -> Response:
         if not key:
             made = visit.form.get("key", "").strip()
             visit.ask("assign", assignment=made, **fields)
-            visit = ClassVisit(visit.classes, visit.user, {**visit.query, "assignment": made}, {})
+            visit = ClassVisit(visit.service, visit.user, {**visit.query, "assignment": made}, {})
             return assignment(visit, done="The assignment is made.")
         change = {"assignment": key, "set": fields, "revision": forms.revision(visit.form)}
         if not visit.is_sure:
@@ -177,7 +188,7 @@ def change_assignment(visit: ClassVisit) -> Response:
         visit.ask("assign_change", **change)
     except ClassRefusal as refusal:
         return assignment(visit, 409 if refusal.code == "stale" else 422, **_refused(visit, refusal))
-    visit = ClassVisit(visit.classes, visit.user, visit.query, {})
+    visit = ClassVisit(visit.service, visit.user, visit.query, {})
     return assignment(visit, done="Saved.")
 
 
@@ -193,7 +204,7 @@ def publication(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
 def publish(visit: ClassVisit) -> Response:
     """Publish an assignment's results to all but some, or let them reach somebody who was held back."""
     key, person = visit.assignment()["key"], visit.form.get("person", "")
-    fresh = ClassVisit(visit.classes, visit.user, visit.query, {})
+    fresh = ClassVisit(visit.service, visit.user, visit.query, {})
     try:
         if person:
             visit.ask("release", assignment=key, person=person)
@@ -213,6 +224,52 @@ def audit(visit: ClassVisit) -> Response:
     return visit.page(
         "school_audit.html", "Audit", tab="/audit", view=views.newest(visit.ask("audit")), said=views.said
     )
+
+
+def attempt(visit: ClassVisit) -> Response:
+    """Show an attempt with its code and its report."""
+    person, key = visit.query.get("person", ""), visit.assignment()["key"]
+    found, id = visit.ask("cell", person=person, assignment=key), visit.query.get("attempt", "")
+    same = [one["id"] for one in found["attempts"]]
+    if id not in same:
+        raise Missing
+    near = {one: same[place] for one, place in (("previous", same.index(id) - 1), ("next", same.index(id) + 1))
+            if place in range(len(same))}  # fmt: skip
+    submission, known = visit.service.submission(visit.user, SubmissionId(id)), visit.service.catalog
+    exercise = known[submission.exercise].title if submission.exercise in known else submission.exercise
+    cell_of = {"person": person, "assignment": key}
+    view: dict[str, Any] = {
+        "title": f"{found['line']['name']}: {exercise}",
+        "text": f"{lists.called(submission.nth)} · {submission.state}",
+        "created": submission.created,
+        "back": {"href": visit.address("/cell", **cell_of), "text": found["title"] or key},
+        **{way: visit.address("/attempt", **cell_of, attempt=other) for way, other in near.items()},
+    }
+    header = lists.header_view(visit.user, view["title"], here=CLASSES)
+    report = report_view(submission.report, number_of_attempt=submission.nth)
+    return plain.page("attempt.html", header, view=view, source=source_view(submission), report=report)
+
+
+def export(visit: ClassVisit) -> Response:
+    """Send the gradebook as a file for a spreadsheet or a learning platform."""
+    form = visit.query.get("format", "csv")
+    text = visit.ask("export", format=form)["text"]
+    kind, mark = ("json", "") if form == "json" else ("csv", BYTE_ORDER_MARK if form == "csv" else "")
+    headers = {"Content-Disposition": f'attachment; filename="{form}.{kind}"', "Cache-Control": "no-store"}
+    return Response(f"{mark}{text}", media_type=_FILES[kind], headers=headers)
+
+
+def links(visit: ClassVisit) -> Response:
+    """Send links with which those who have no password yet set one, as a file; each is good once."""
+    try:
+        found = visit.service.own_account.links_for_new(visit.user, visit.key)
+    except NotAllowed:
+        raise Missing from None
+    address = f"{visit.base}/reset?token="
+    rows = [(quoted(who), quoted(name), f"{address}{quote(token, safe='')}") for who, name, token in found]
+    text = BYTE_ORDER_MARK + table([("email", "name", "link"), *rows])
+    headers = {"Content-Disposition": 'attachment; filename="links.csv"', "Cache-Control": "no-store"}
+    return Response(text, media_type=_FILES["csv"], headers=headers)
 
 
 def as_student(visit: ClassVisit) -> Response:
@@ -250,9 +307,9 @@ def _refused(visit: ClassVisit, refusal: ClassRefusal) -> dict[str, Any]:
 _GET: Mapping[str, Show] = {
     CLASSES: every_class, "/class": home, "/class/gradebook": gradebook, "/class/cell": cell, "/class/roster": roster,
     "/class/assignment": assignment, "/class/publication": publication, "/class/audit": audit,
-    "/class/student": as_student,
+    "/class/student": as_student, "/class/attempt": attempt, "/class/export": export,
 }  # fmt: skip
 _POST: Mapping[str, Show] = {
     "/class/cell": change_cell, "/class/roster": change_roster, "/class/assignment": change_assignment,
-    "/class/publication": publish,
+    "/class/publication": publish, "/class/links": links,
 }  # fmt: skip

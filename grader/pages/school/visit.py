@@ -12,6 +12,7 @@ from fastapi.responses import Response
 
 from grader.pages import lists, plain
 from grader.pages.wording import View
+from grader.service import Service
 from grader.service.classes.answers import Classes
 from grader.service.classes.requests import ClassRefusal
 from grader.store.records import User
@@ -28,12 +29,18 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class ClassVisit:
-    """A request to a page of a class. `form` is what was sent to it, empty for whoever only looks."""
+    """A request to a page of a class. `form` is what was sent to it, empty for whoever only looks; `base` the site's address."""
 
-    classes: Classes
+    service: Service
     user: User
     query: Mapping[str, str]
     form: Mapping[str, str]
+    base: str = ""
+
+    @property
+    def classes(self) -> Classes:
+        """What answers for classes."""
+        return self.service.classes
 
     @property
     def key(self) -> str:

@@ -12,6 +12,7 @@ from grader.rules.times import NoSuchZone, zone_of
 from grader.rules.values import moved_by_weeks
 from grader.service.classes.events import Appoint, ChangeClass, ChangeMember, CopyClass, Delete, Import, MakeClass
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
+from grader.service.classes.spreadsheet import csv_text
 from grader.store import classes, coursework, people, turns
 from grader.store.classes import SchoolClass
 from grader.store.records import Role
@@ -125,7 +126,7 @@ def roster_change(asking: Request, csv: str | bytes) -> RosterChange:
     """
     one = asking.school_class
     try:
-        file = read_roster(csv, one.sections)
+        file = read_roster(csv_text(csv) if isinstance(csv, bytes) else csv, one.sections)
     except BadFile as broken:
         raise ClassRefusal("bad_value", f"This file is no roster: {broken}.") from broken
     if file.faults:
