@@ -29,7 +29,12 @@ class Missing(Exception):
 
 @dataclass(frozen=True)
 class ClassVisit:
-    """A request to a page of a class. `form` is what was sent to it, empty for whoever only looks; `base` the site's address."""
+    """A request to a page of a class.
+
+    Attributes:
+        form: what was sent to it, empty for whoever only looks.
+        base: the site's address.
+    """
 
     service: Service
     user: User
