@@ -56,11 +56,8 @@ class SchoolPages:
         def serve(request: Request, form: Form) -> Response:
             user = self._asking(request)
             try:
-                return show(
-                    ClassVisit(
-                        self.identity.service, user, request.query_params, form, str(request.base_url).rstrip("/")
-                    )
-                )
+                base = str(request.base_url).rstrip("/")
+                return show(ClassVisit(self.identity.service, user, request.query_params, form, base))
             except ClassRefusal as refusal:  # of what an address asks for; forms say theirs beside the field
                 raise HTTPException(422, str(refusal)) from None
             except Missing:
