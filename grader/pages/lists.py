@@ -30,6 +30,7 @@ _ENDS = {
     Status.MEMORY: "ran out of memory",
     Status.CRASHED: "crashed",
 }
+CLASSES = "/classes"
 GUEST_WORK = "Sign in to see what you have handed in."
 _ON_THE_WAY = {
     State.QUEUED: "in line",
@@ -54,12 +55,11 @@ def header_view(
     links = [(page.title, page.path) for page in PAGES]
     if user is not None and user.member and user.role is not Role.INSTRUCTOR:
         links.append((ASSIGNMENTS.title, ASSIGNMENTS.path))
-    if user is not None and user.staff and user.role is not Role.INSTRUCTOR:
-        links.append(("Classes", "/classes"))  # instructors of the first class find them in its gradebook
     if user is not None and may(user, Action.READ, Roster()):
         links.append(("Gradebook", "/teach/"))
-    if here == "/classes":
-        links.append(("Classes", here))
+    # Instructors of the first class find the classes in its gradebook.
+    if here == CLASSES or (user is not None and user.staff and user.role is not Role.INSTRUCTOR):
+        links.append(("Classes", CLASSES))
     return {
         "title": f"{title} · Attention Gym",
         "user": shown_name(user) if user else "",

@@ -18,9 +18,10 @@ from grader.exports.cells import BYTE_ORDER_MARK, quoted, table
 from grader.pages import lists, plain
 from grader.pages.gradebook import source_view
 from grader.pages.identity import Identity
+from grader.pages.lists import CLASSES
 from grader.pages.render import report_view
 from grader.pages.school import forms, views
-from grader.pages.school.visit import CLASSES, ClassVisit, Missing
+from grader.pages.school.visit import ClassVisit, Missing
 from grader.service.classes.requests import ClassRefusal
 from grader.store.records import SubmissionId, User
 

@@ -86,7 +86,7 @@ def gradebook_view(grades: Answer, desk: Answer, *, section: str, find: str, to:
             **{name: one[name] for name in ("total", "possible", "percent")},
             "bank": one["bank"],
         }
-        for one in people
+        for one in sorted(people, key=lambda one: (one["name"].casefold(), one["person"]))
     ]
     return {"rows": rows, "count": len(rows), "all": len(grades["people"]), "figures": grades.get("statistics")}
 

@@ -11,13 +11,13 @@ from urllib.parse import urlencode
 from fastapi.responses import Response
 
 from grader.pages import lists, plain
+from grader.pages.lists import CLASSES
 from grader.pages.wording import View
 from grader.service import Service
 from grader.service.classes.answers import Classes
 from grader.service.classes.requests import ClassRefusal
 from grader.store.records import User
 
-CLASSES = "/classes"
 _NOT_TOLD = ("unknown", "not_allowed", "not_member")  # whoever may not know of a class gets what there is of none
 _TABS = (("", "Assignments"), ("/gradebook", "Gradebook"), ("/roster", "Roster"), ("/audit", "Audit"))
 _OF_INSTRUCTORS = ("/roster", "/audit")
