@@ -531,3 +531,15 @@ def test_who_may_ask_for_what_only_the_commands_ask(run: Run, do: str, fields: d
         "bo@x": "not_allowed" if of_all else "unknown",
         "iris": "not_allowed" if of_all else "done",
     }
+
+
+def test_an_instructor_is_appointed_and_gets_a_link_for_a_password(run: Run) -> None:
+    """From nothing to somebody who can sign in and teach; an assistant only for sections that there are."""
+    made = run("staff", "N", "Iris.New@uni.example", "--name", "Iris")
+    wrong = run("staff", "N", "tom@uni.example", "--role", "assistant", "--section", "none")
+    (shown, *_) = [one for one in run("audit", "N", "--json").lines if one["subject"] == "iris.new@uni.example"]
+
+    assert (made.code, "user reset Iris.New@uni.example" in made.out) == (0, True)
+    assert (wrong.code, wrong.err) == (2, "The class has no section 'none'.\n")
+    assert shown["after"] == {"role": "instructor", "sections": []}
+    assert main(["user", "reset", "iris.new@uni.example"]) == 0

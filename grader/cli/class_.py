@@ -42,6 +42,7 @@ def make_app() -> typer.Typer:
     app = typer.Typer(help="Run a class: roster, assignments, grades; replay a term.", no_args_is_help=True)
     app.command("list")(list_all)
     app.command("create")(create)
+    app.command("staff")(staff)
     app.command("copy")(copy)
     app.command("import")(import_roster)
     app.command("assign")(assign)
@@ -73,6 +74,21 @@ def create(
     with _console(as_json, make=True) as console:
         made = console.ask("class", key, name=name or key, zone=zone, bank=bank, sections=sections or [])
         console.tell([made], [f"there is a class {key} now, without people and assignments"])
+
+
+def staff(
+    key: KEY,
+    person: Annotated[str, typer.Argument(metavar="EMAIL", help="Their e-mail address, or sign-in name.")],
+    name: Annotated[str, typer.Option("--name", help="What the class calls them; default: the address.")] = "",
+    role: Annotated[str, typer.Option("--role", help="instructor, or assistant for some sections.")] = "instructor",
+    sections: Annotated[list[str] | None, typer.Option("--section", help="Of an assistant; may be repeated.")] = None,
+    as_json: JSON = False,
+) -> None:
+    """Make somebody an instructor or an assistant of a class; who is unknown gets an account without a password."""
+    with _console(as_json) as console:
+        made = console.ask("staff", key, person=person, name=name or person, role=role, sections=sections or [])
+        told = [f"{person} is {role} of {key} now", f"`attention-gym user reset {person}` prints a link for a password"]
+        console.tell([made], told)
 
 
 def copy(
