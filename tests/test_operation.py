@@ -131,7 +131,7 @@ def test_everything_comes_back_on_either_database(source: Settings, place: Place
         "kept grading files that are not signed with this installation's secret: 1 (softmax at"
     )
     assert without_claims(everything(target.store_url)) == without_claims(before)
-    assert (holders, fresh.id) == ({}, 6)
+    assert (holders, fresh.id) == ({}, 8)
     assert (target.data / "secret").read_text() == SECRET
     assert "without class_code" in made[1]
     assert "  users: 3\n" in restored[1]
@@ -372,14 +372,14 @@ CHANGES: dict[str, tuple[Callable[[dict[str, Any], list[Any]], object], str]] = 
     "a table too few": (lambda manifest, rows: (manifest["parts"].pop(), rows.pop()), "its tables are "),
     "a column too few": (
         lambda manifest, rows: (manifest["parts"][0]["columns"].pop(), [row.pop() for row in rows[0]]),
-        "the columns of table classes are id, name, created; expected: ",
+        "the columns of table classes are id, name, created, code, key, zone; expected: ",
     ),
     "a table of its own": (lambda manifest, _: manifest["parts"][0].update(table="evil"), "its tables are "),
     "a row twice": (lambda _, rows: rows[0].append(rows[0][0]), "table classes does not take a row"),
     "a row that points at nothing": (
         lambda _, rows: rows[0][0].__setitem__(0, 7), "does not take a row: FOREIGN KEY constraint failed"
     ),
-    "no gradings": (_without_gradings, "4 rows point at nothing"),
+    "no gradings": (_without_gradings, "5 rows point at nothing"),
     "a value of another type": (
         lambda _, rows: rows[0][0].__setitem__(1, 7), "column name of table classes holds an integer; expected: a text"
     ),
@@ -430,7 +430,7 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(
     assert (made[0], restored[0], refused[0]) == (0, 0, 1)
     assert "which is older than 9.9.9" in refused[2]
     assert not (tmp_path / "again.zip").exists()
-    assert len(everything(target.store_url)["users"]) == 3
+    assert len(everything(target.store_url)["users"]) == 5
 
 
 def test_a_backup_that_unpacks_to_more_than_there_is_room_for_is_refused_before(

@@ -27,6 +27,7 @@ ALIASES = {  # imported under another name than installed
     "confusable_homoglyphs": "confusable-homoglyphs",
     "markdown_it": "markdown-it-py",
     "mdit_py_plugins": "mdit-py-plugins",
+    "python_calamine": "python-calamine",
     "prometheus_client": "prometheus-client",
     "pynvml": "nvidia-ml-py",
 }

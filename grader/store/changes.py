@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -56,7 +56,7 @@ class RegradedAttempt:
     person: Person
     exercise: str
     before: AttemptResult
-    raw: bytes
+    raw: bytes = field(repr=False)
     grading: GradingId | None = None
     after: AttemptResult | None = None
 

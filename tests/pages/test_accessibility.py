@@ -28,6 +28,7 @@ PAGES = {
     "front page": ("/", None),
     "exercise": ("/exercise?ex=gradient_descent", Role.STUDENT),
     **{page.title: (page.path, Role.STUDENT) for page in routes.PAGES},
+    "assignments": (routes.ASSIGNMENTS.path, Role.STUDENT),
     "comparison": (routes.COMPARE, Role.STUDENT),
     "sign-in": ("/sign-in", None),
     "register": ("/register", None),
@@ -43,7 +44,10 @@ PAGES = {
     "page that is not there": ("/nothing", None),
     "gradebook to a student": ("/teach/", Role.STUDENT),
 }
-ELSEWHERE = {"/teach/member", *routes.SCHOOL}  # what other tests look at
+ELSEWHERE = {
+    "/teach/member",
+    *(path for path, route in routes.SCHOOL.items() if "GET" in route.methods),
+}  # what other tests look at
 NO_PAGES = {"/health", "/ready", METRICS, "/favicon.ico", "/robots.txt", "/teach", "/teach/export.csv"}
 WIDTHS = (1280, 390)  # CSS pixels
 # Whoever speaks to the browser says what stands on a control: its name holds that.
