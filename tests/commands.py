@@ -30,7 +30,7 @@ LOCAL = {"grade", "doctor", "exercise"}
 ARGUMENTS = {
     "name": "Ada", "id": "0" * 24, "file": "given.zip", "to": "--to=postgresql://nobody@127.0.0.1:1/none",
     "key": "A", "new": "B", "zone": "--zone=UTC", "weeks": "--weeks=1", "form": "--format=csv", "assignment": "A-1",
-    "exercise": "softmax",
+    "exercise": "softmax", "person": "ada@school.edu",
 }  # fmt: skip
 
 

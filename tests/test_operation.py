@@ -134,7 +134,7 @@ def test_everything_comes_back_on_either_database(source: Settings, place: Place
     assert (holders, fresh.id) == ({}, 8)
     assert (target.data / "secret").read_text() == SECRET
     assert "without class_code" in made[1]
-    assert "  users: 3\n" in restored[1]
+    assert "  users: 5\n" in restored[1]
     assert everything(source.store_url) == before
     assert file.stat().st_mode & 0o777 == 0o600
     assert {path.name for path in target.data.iterdir()} <= {DATABASE, f"{DATABASE}-wal", f"{DATABASE}-shm", "secret"}
