@@ -42,7 +42,7 @@ def replay(
             if not classes.is_unused(session):
                 raise WrongUse("there are people or submissions already; a term is played into an empty installation")
         clock, number = TermClock(), Counter[bool]()
-        with _grading(database, clock, Path(catalog)) if _has_sources(events) else nullcontext() as grading:
+        with _grading(database, clock, catalog) if _has_sources(events) else nullcontext() as grading:
             for answer in play(database, events, clock, grading):
                 number[answer["ok"]] += 1
                 _tell(answer, as_json=as_json)
@@ -55,7 +55,7 @@ def _has_sources(events: list[TimedEvent]) -> bool:
 
 
 @contextmanager
-def _grading(database: Database, clock: TermClock, root: Path) -> Iterator[SourceGrading]:
+def _grading(database: Database, clock: TermClock, root: str) -> Iterator[SourceGrading]:
     from grader.exercise.catalog import ROOT, Catalog
     from grader.grading_process import grading_here
     from grader.installation import rules_of
@@ -63,7 +63,7 @@ def _grading(database: Database, clock: TermClock, root: Path) -> Iterator[Sourc
     from grader.service.classes.requests import SourceGrading
 
     settings = Settings.from_environment()
-    catalog, secret = Catalog.load(root if root.name else ROOT), rules_of(settings).secret
+    catalog, secret = Catalog.load(Path(root) if root else ROOT), rules_of(settings).secret
     archive.keep(database, catalog, secret)
     with grading_here(settings, database, catalog, clock) as queue:
         yield SourceGrading(queue, catalog, secret)
