@@ -202,6 +202,24 @@ class Stored:
         self.pairs["a long history"] = long, last, f"f{1:023d}"
         for n in range(int(CLASS * self.share)):
             self._add((f"{n} " + LETTER * 40)[:40], Role.STUDENT)
+        self._teach(exercises[0])
+
+    def _teach(self, exercise: str) -> None:
+        """Let a class of as many have an assignment at which everybody has handed in."""
+        people = [f"s{number}@school.edu" for number in range(int(CLASS * self.share))]
+        ask = self.service.classes.do
+        ask("admin", "class", {"class": "K", "name": "K", "zone": "UTC", "bank": 4, "sections": []})
+        ask("admin", "staff", {"class": "K", "person": "ida", "name": "Ida", "role": "instructor"})
+        ask(
+            "admin",
+            "import",
+            {"class": "K", "csv": "\n".join(["email,name", *(f"{one},{LETTER * 60}" for one in people)])},
+        )
+        made = {"assignment": "K-1", "items": {exercise: 10}, "opens": "2026-01-01T00:00", "due": "2999-01-01T00:00"}
+        ask("admin", "assign", {"class": "K", **made})
+        for number, one in enumerate(people):
+            given = {"assignment": "K-1", "exercise": exercise, "id": f"k{number}", "score": 80}
+            ask(one, "hand_in", {"class": "K", "person": one, **given})
 
     def _stored(self, exercise: str, source: str, size: int) -> str:
         number = next(self._numbers)
@@ -235,7 +253,9 @@ class Stored:
                         yield asked
 
     def _of_route(self, path: str, route: Route, about: str, values: dict[str, str]) -> Iterator[Asked]:
-        who = "instructor" if path.startswith("/teach") else "student"
+        who = "instructor" if path.startswith(("/teach", "/class")) else "student"
+        if path.startswith("/class"):
+            values = values | {"person": "s0@school.edu", "attempt": "k0"}
         whole = {name: values[name] for name in route.query}
         # What is asked for by one field alone is another page than what is asked for by all.
         alone = [{name: value} for name, value in whole.items()] if len(whole) > 1 else []
@@ -254,12 +274,18 @@ class Stored:
             "list": "all", "mistake": "forgot_scaling", "flag": "any", "track": "Basics", "find": long[:60],
             "next": "/" + "x" * 400, "token": "t" * 200, "name": long, "board": long, "class_code": long,
             "password": long, "new": long, "act": "rename", "sure": "yes",
+            "class": "K", "assignment": "K-1", "section": "", "format": "csv", "undo": "", "hold": "", "csv": long,
+            "do": "override", "field": "due", "value": "1", "points": "5", "reason": long, "revision": "0",
+            "text": long, "shown": "yes", "file": "", "confirm": "0", "key": "K-2", "title": long, "items": long,
+            "opens": "2026-01-01T00:00", "due": "2026-02-01T00:00", "section_due": "", "grace": "0", "per_day": "10",
+            "at_most": "100", "of": "earned", "bank_max": "0", "cutoff": "", "count": "best", "attempts": "",
+            "show": "at_once",
         }  # fmt: skip
 
     def _body(self, path: str, route: Route, values: dict[str, str]) -> tuple[bytes, str]:
-        source = self.service.submission(self.people["student"], SubmissionId(values["attempt"])).source
         if route.body is Body.FORM:
             return urlencode({name: values[name] for name in route.form}).encode(), Body.FORM.value
+        source = self.service.submission(self.people["student"], SubmissionId(values["attempt"])).source
         if route.body is Body.TEXT:
             sent = json.dumps({"source": source[: BYTES // 4]}) if path == "/try" else source
             return sent.encode(errors="replace"), Body.TEXT.value

@@ -82,6 +82,8 @@ class Database:
         """Prepare the engine for `url`; nothing is opened before the first transaction."""
         self.engine = _engine(url, patience)
         self.clock: Callable[[], float] | None = None
+        self._is_closed = False
+        event.listen(self.engine, "checkin", self._given_back)
         self._patience = patience
         reads, writes = ({}, {}) if self.embedded else (READS, WRITES)
         self._reader = self.engine.execution_options(write=False, **reads)
@@ -235,8 +237,14 @@ class Database:
         return f"the database file {url.database}" if self.embedded else _postgres_place(url)
 
     def close(self) -> None:
-        """Close the pooled connections."""
+        """Close the pooled connections, and each that is in use when it is given back."""
+        self._is_closed = True
         self.engine.dispose()
+
+    def _given_back(self, _connection: object, record: Any) -> None:
+        # The pool that it goes back to is nobody's any more.
+        if self._is_closed:
+            record.invalidate()
 
 
 def _is_damage(error: Exception) -> bool:

@@ -85,3 +85,13 @@ def test_a_command_says_in_one_line_that_the_database_is_away(tmp_path, command)
     assert "cannot be used" in done.stderr
     assert "Traceback" not in done.stderr
     assert SECRET not in done.stderr
+
+
+def test_a_connection_that_is_given_back_after_the_close_is_closed(database: Database) -> None:
+    """A thread may still be at work then; nobody would look after its connection."""
+    with database.read() as session:
+        connection = session.connection().connection.dbapi_connection
+        database.close()
+        assert not connection.closed
+
+    assert connection.closed
