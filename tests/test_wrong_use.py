@@ -30,6 +30,7 @@ RIGHT: dict[str, tuple[str, ...]] = {
     "weeks": ("--weeks", "1"),
     "form": ("--format", "csv"),
     "assignment": ("A-1",),
+    "person": ("ada@school.edu",),
 }
 ALSO = {("user", "add"): ("--password-stdin",)}
 SLOW = {("exercise", "table"), ("exercise", "pack")}  # half a second each: every sixth value
