@@ -11,10 +11,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
+from functools import cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import Select, bindparam, delete, func, select, update
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Status
@@ -172,25 +173,32 @@ def last_override(session: Session, user: UserId, assignment: int) -> tuple[Frac
 
 def items_of(session: Session, user: UserId, exercise: str) -> list[tuple[int, Key]]:
     """Return the assignments with an exercise in the classes in which somebody studies now: class and key."""
-    row, member = AssignmentRow, MembershipRow
-    query = (
-        select(row.class_id, row.key)
-        .join(ItemRow, ItemRow.assignment_id == row.id)
-        .join(member, member.class_id == row.class_id)
-        .where(ItemRow.exercise == exercise, member.user_id == user)
-        .where(member.ended.is_(None), member.role == Role.STUDENT.value)
-        .order_by(row.class_id, row.id)
-    )
-    return [(class_id, key) for class_id, key in session.execute(query)]
+    return [(class_id, key) for class_id, key in session.execute(_items(), {"user": user, "exercise": exercise})]
 
 
 def hiding_classes(session: Session, user: UserId) -> list[int]:
     """Return the classes for whose assignments somebody has handed in, and whose results may be hidden from them."""
-    row, own = AssignmentRow, SubmissionRow
-    query = (
-        select(row.class_id).join(own, own.assignment_id == row.id).where(own.user_id == user, ~standings.OPEN_RESULT)
+    return list(session.scalars(_hiding(), {"user": user}))
+
+
+@cache  # these two: each hand-in and each look at one asks, and to build a query takes as long as to run it
+def _items() -> Select[int, Key]:
+    row, member = AssignmentRow, MembershipRow
+    return (
+        select(row.class_id, row.key)
+        .join(ItemRow, ItemRow.assignment_id == row.id)
+        .join(member, member.class_id == row.class_id)
+        .where(ItemRow.exercise == bindparam("exercise"), member.user_id == bindparam("user"))
+        .where(member.ended.is_(None), member.role == Role.STUDENT.value)
+        .order_by(row.class_id, row.id)
     )
-    return list(session.scalars(query.distinct()))
+
+
+@cache
+def _hiding() -> Select[int]:
+    row, own = AssignmentRow, SubmissionRow
+    query = select(row.class_id).join(own, own.assignment_id == row.id).where(own.user_id == bindparam("user"))
+    return query.where(~standings.OPEN_RESULT).distinct()
 
 
 def refresh_standings(session: Session, assignment: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, select, update
@@ -332,8 +333,9 @@ def choose_board_name(session: Session, user: UserId, name: BoardName) -> bool:
     return session.execute(changed).one_or_none() is not None
 
 
+@cache
 def _users(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
-    """Select people, with what they are in the class."""
+    """Select people, with what they are in the class; kept, since each request asks for one."""
     row = MembershipRow
     query = select(
         UserRow.id,
