@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from grader.rules.values import Person, Result
 from grader.store.classes import PERSON
 from grader.store.coursework import result_of
-from grader.store.records import GradingId, State, SubmissionId, UserId
+from grader.store.records import GradingId, Reason, State, SubmissionId, UserId
 from grader.store.tables import (
     OPEN,
     AssignmentRow,
@@ -49,7 +49,10 @@ class AttemptResult:
 
 @dataclass(frozen=True, slots=True)
 class RegradedAttempt:
-    """An attempt with its current result, and the new one of a change; `raw` is what was handed in."""
+    """An attempt with its current result, and the new one of a change; `raw` is what was handed in.
+
+    `is_given` says that its result was given, as our own grading notes it: whoever hands in may type what they like.
+    """
 
     id: SubmissionId
     user: UserId
@@ -57,6 +60,7 @@ class RegradedAttempt:
     exercise: str
     before: AttemptResult
     raw: bytes = field(repr=False)
+    is_given: bool
     grading: GradingId | None = None
     after: AttemptResult | None = None
 
@@ -117,7 +121,7 @@ def end(session: Session, id: int, state: ChangeState, now: float) -> None:
 def attempts(session: Session, class_id: int, exercise: str) -> list[RegradedAttempt]:
     """Return the class's attempts at an exercise that have a result, in the order of the hand-ins; no practice."""
     row, grading = SubmissionRow, GradingRow
-    columns = (row.id, row.user_id, PERSON, row.exercise, row.source)
+    columns = (row.id, row.user_id, PERSON, row.exercise, row.source, grading.reason)
     query = (
         select(*columns, row.state, grading.status, grading.score, grading.incident)
         .join(AssignmentRow, AssignmentRow.id == row.assignment_id)
@@ -128,8 +132,8 @@ def attempts(session: Session, class_id: int, exercise: str) -> list[RegradedAtt
         .order_by(row.created, row.number)
     )
     return [
-        RegradedAttempt(SubmissionId(id), UserId(user), person, name, _outcome(*result), raw)
-        for id, user, person, name, raw, *result in map(tuple[Any, ...], session.execute(query))
+        RegradedAttempt(SubmissionId(id), UserId(user), person, name, _outcome(*result), raw, reason == Reason.GIVEN)
+        for id, user, person, name, raw, reason, *result in map(tuple[Any, ...], session.execute(query))
     ]
 
 
@@ -142,7 +146,7 @@ def results(session: Session, change: Change, class_id: int) -> list[RegradedAtt
         for id, grading, *result in map(tuple[Any, ...], session.execute(query))
     }
     return [
-        RegradedAttempt(one.id, one.user, one.person, one.exercise, one.before, one.raw, *new[one.id])
+        RegradedAttempt(one.id, one.user, one.person, one.exercise, one.before, one.raw, one.is_given, *new[one.id])
         for one in attempts(session, class_id, change.exercise)
         if one.id in new
     ]

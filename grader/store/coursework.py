@@ -72,7 +72,7 @@ def book(session: Session, one: SchoolClass, user: UserId | None = None) -> Book
         members=_members(session, one.id, user),
         attempts=_attempts(session, keys, user),
         exceptions=_exceptions(session, one.id, keys, user),
-        overrides={cell: points for cell, points, _ in _overrides(session, keys, user) if points is not None},
+        overrides=_overrides(session, keys, user),
     )
 
 
@@ -353,10 +353,8 @@ def _exceptions(
     return found
 
 
-def _overrides(
-    session: Session, keys: Mapping[int, Key], user: UserId | None
-) -> list[tuple[tuple[Person, Key], Fraction | None, int]]:
-    """Return the latest of each cell, with the cell's revision."""
+def _overrides(session: Session, keys: Mapping[int, Key], user: UserId | None) -> dict[tuple[Person, Key], Fraction]:
+    """Return the latest of each cell that was not withdrawn."""
     row = OverrideRow
     query = (
         select(PERSON, row.assignment_id, row.points)
@@ -364,11 +362,8 @@ def _overrides(
         .where(row.assignment_id.in_(keys), *_only(row.user_id, user))
         .order_by(row.id)
     )
-    latest: dict[tuple[Person, Key], tuple[Fraction | None, int]] = {}
-    for person, assignment, points in session.execute(query):
-        cell = (person, keys[assignment])
-        latest[cell] = (_points(points), latest.get(cell, (None, 0))[1] + 1)
-    return [(cell, points, revision) for cell, (points, revision) in latest.items()]
+    latest = {(person, keys[assignment]): points for person, assignment, points in session.execute(query)}
+    return {cell: Fraction(points, 100) for cell, points in latest.items() if points is not None}
 
 
 def _only(column: Any, user: UserId | None) -> tuple[Any, ...]:

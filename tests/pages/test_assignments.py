@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from grader.judge.report import Report, Status
+from grader.service.classes.requests import ClassRefusal
 from grader.store import gradings, people
 from grader.store.classes import find_person
 from grader.store.gradings import Grading, Versions
@@ -190,3 +191,18 @@ def _told(answer: httpx.Response) -> str:
     """Return a page without the number that is drawn anew for each."""
     assert answer.status_code == 200
     return re.sub(r'nonce="[^"]*"', "", answer.text)
+
+
+def test_what_a_student_types_is_never_taken_for_a_given_result(
+    taught: Taught, handed_in: Callable[..., SubmissionId]
+) -> None:
+    """Neither at a regrade, where the source looks like one, nor as an event of somebody who is signed in."""
+    taught.assign("A-1", "softmax", 5)
+    handed_in(taught.who, '{"given": "100"}', "softmax")
+    fields = {"class": taught.key, "person": taught.email, "exercise": "softmax", "id": "mine", "score": 100}
+
+    with pytest.raises(ClassRefusal) as regraded:
+        taught.do("regrade", exercise="softmax", change="c1", reason="a case more")
+    with pytest.raises(ClassRefusal) as given:
+        taught.site.service.classes.do(taught.who.user, "hand_in", fields)
+    assert (regraded.value.code, given.value.code) == ("bad_value", "not_allowed")

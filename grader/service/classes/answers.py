@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import Any
 
 from grader.rules.preview import preview
@@ -40,7 +41,7 @@ class Classes:
         """Do what is asked and return the answer, as JSON can hold it.
 
         Args:
-            by: who asks; `admin` at the console.
+            by: who asks: somebody who is signed in, or a name in a file that is replayed; `admin` at the console.
             do: the name of an event.
             fields: those of the event, by their names in a file of events.
 
@@ -52,6 +53,8 @@ class Classes:
             with self._transaction(kind) as session:
                 asking = self._asking(session, by, fields, lock=_takes_the_classs_turn(kind))
                 check_right(asking, kind.right, fields)
+                if isinstance(by, User) and kind is HandInWork:
+                    raise ClassRefusal("not_allowed", "Results are given in a file that is replayed, and nowhere else.")
                 _check_texts({name: value for name, value in fields.items() if name != "source"})
                 return _HANDLERS[do](asking, read(kind, fields))
         except ClassRefusal as refusal:
@@ -162,7 +165,7 @@ def what_if(asking: Request, event: WhatIf) -> Mapping[str, Any]:
         _HANDLERS[do](asking, read(EVENTS[do], change))
         one = classes.find_class(asking.session, event.class_)
         assert one is not None
-        after = Request(asking.session, asking.now, asking.by, asking.user, one, asking.own, asking.is_admin).book()
+        after = replace(asking, one=one).book()
     finally:
         undone.rollback()
     return forms.changes(preview(before, after, asking.at))

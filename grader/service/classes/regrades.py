@@ -40,7 +40,7 @@ def regrade(asking: Request, event: Regrade) -> Mapping[str, Any]:
         now=asking.now,
     )  # fmt: skip
     for attempt in found:
-        if not work.is_given(attempt.raw):
+        if not attempt.is_given:
             raise bad_value("Only given results are regraded here so far.")
         work.grade_as_given(asking, attempt.id, attempt.exercise, attempt.raw.decode(), change=change)
     made = _found(asking, event.change)
@@ -62,9 +62,7 @@ def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     for one in regraded:
         if one.grading is not None and chosen(one, made.keep) is not one.before:
             gradings.make_current(asking.session, one.id, one.grading, asking.now)
-    told = {one.person: one.user for one in regraded}
-    people = [asking.student(person).user for person in shown["told"] if person not in told]
-    people += [told[person] for person in shown["told"] if person in told]
+    people = [asking.student(person).user for person in shown["told"]]
     text = f"{made.exercise} was graded once more: {made.reason}"
     changes.notify(asking.session, made.id, people, text=text, now=asking.now)
     changes.end(asking.session, made.id, ChangeState.APPLIED, asking.now)

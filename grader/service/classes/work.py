@@ -177,11 +177,6 @@ def grade_as_given(asking: Request, id: SubmissionId, exercise: str, text: str, 
         gradings.make_current(asking.session, id, added, asking.now)
 
 
-def is_given(raw: bytes) -> bool:
-    """Return whether a submission is a given result."""
-    return raw.startswith(b'{"given": ')
-
-
 def _submission(asking: Request, user: UserId, event: HandInWork) -> Submission:
     """Return what is stored of a hand-in: its source, or the result that is given in place of one."""
     id, seed = SubmissionId(event.id), 0
