@@ -27,6 +27,7 @@ from grader.store.records import User
 TITLE = ASSIGNMENTS.title
 NONE_YET = "Your class has no assignments yet. Whatever you hand in is practice."
 NO_CLASS = "You are in no class that has assignments. Whatever you hand in is practice."
+_FREE = "could not be graded, and uses up no attempt"
 _STATES = {
     "graded": "graded",
     "missing": "missing",
@@ -113,7 +114,7 @@ def _item(item: Mapping[str, Any], catalog: Catalog) -> View:
 def _attempt(one: Mapping[str, Any], catalog: Catalog) -> View:
     known = catalog.get(one["exercise"])
     title = known.title if known else clean(one["exercise"], 100)
-    said = "set aside" if one["aside"] else "counts" if one["counts"] else ""
+    said = "set aside" if one["aside"] else "counts" if one["counts"] else _FREE if one["is_free"] else ""
     score = "" if one["score"] is None else f"{one['score']} %"
     return {
         "id": one["id"],

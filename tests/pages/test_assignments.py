@@ -155,6 +155,19 @@ def test_a_hidden_run_ends_like_every_other(taught: Taught) -> None:
     assert service.best(user) == {}
 
 
+def test_an_attempt_that_could_not_be_graded_says_that_it_uses_none(
+    taught: Taught, visitor: Callable[..., httpx.Client]
+) -> None:
+    taught.assign("A-1", "softmax", 5, attempts=1)
+    id = taught.hand_in("A-1", "softmax", "ungradable")
+    with visitor(taught.who) as client:
+        page = client.get("/assignments").text
+
+    assert id in page
+    assert "could not be graded, and uses up no attempt" in page
+    assert "1 attempt left" in page
+
+
 def test_a_guest_is_led_to_sign_in(visitor: Callable[..., httpx.Client]) -> None:
     with visitor() as guest:
         answer = guest.get("/assignments")

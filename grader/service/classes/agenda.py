@@ -92,10 +92,16 @@ def _attempt(book: Book, one: HandIn, *, cell: GradeLine | None, at: int, may_ch
         "may_change": may_change and one.result is not Result.CANCELLED,
     }  # fmt: skip
     if cell is None:
-        return {**told, "score": None, "counts": None, "gain": ""}
+        return {**told, "score": None, "counts": None, "gain": "", "is_free": False}
     counts = any(each.attempt.id == one.id for each in cell.cells[one.assignment].items.values())
     gain = _gain(book, one, cell, at) if counts and may_change else ""
-    return {**told, "score": forms.text_of(one.score), "counts": counts, "gain": gain}
+    return {
+        **told,
+        "score": forms.text_of(one.score),
+        "counts": counts,
+        "gain": gain,
+        "is_free": one.result is Result.FREE,
+    }
 
 
 def _gain(book: Book, one: HandIn, line: GradeLine, at: int) -> str:
