@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -14,6 +14,7 @@ from grader.rules.values import Person
 LARGEST_FILE = 4_000_000  # bytes; 10,000 rows of 400
 LONGEST_EMAIL, LONGEST_NAME = 254, 200  # characters
 _LONGEST_NUMBER = 200
+_MOST_LINES = 50_000
 _LONGEST_CELL = 1000  # characters; the rest of a cell is not looked at
 _COLUMNS = ("email", "name", "section", "number", "lms_id")
 _DELIMITERS = (",", ";", "\t")
@@ -205,23 +206,28 @@ def decoded(content: bytes | str) -> str:
 
 def _table(text: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
     """Return the header in lower case, and the rows that are not empty with the line at which each begins."""
-    tried = [_parsed(text, delimiter) for delimiter in _DELIMITERS]
-    header, rows = max(tried, key=lambda one: sum(name in _COLUMNS for name in one[0]))
-    return header, [(line, cells) for line, cells in rows if any(cell.strip() for cell in cells)]
+    heads = {delimiter: _names(next(_records(text, delimiter), (1, []))[1]) for delimiter in _DELIMITERS}
+    delimiter = max(heads, key=lambda one: sum(name in _COLUMNS for name in heads[one]))
+    rows = [(line, cells) for line, cells in _records(text, delimiter) if any(cell.strip() for cell in cells)]
+    return heads[delimiter], [row for row in rows if row[0] > 1]
 
 
-def _parsed(text: str, delimiter: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
+def _records(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield each record with the line at which it begins."""
     csv.field_size_limit(LARGEST_FILE)
     reader, before = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), 0
-    rows = []
     try:
         for cells in reader:
-            rows.append((before + 1, cells))
+            if before >= _MOST_LINES:
+                raise BadFile(f"it has more than {_MOST_LINES:,} lines")
+            yield before + 1, cells
             before = reader.line_num
     except csv.Error as broken:
         raise BadFile(f"line {before + 1} is no CSV: {broken}") from broken
-    header = [_visible(name).lower() for name in rows[0][1]] if rows else []
-    return header, rows[1:]
+
+
+def _names(cells: Sequence[str]) -> list[str]:
+    return [_visible(name).lower() for name in cells]
 
 
 def _visible(text: str) -> str:

@@ -262,7 +262,8 @@ class OwnAccount:
         """Return the token of a link with which a student sets a new password, once, within 48 hours."""
         authorize(asking, Action.RESET, Roster())
         with self._database.read() as session:
-            known = people.credentials_of(session, student) if people.student(session, student) else None
+            is_theirs = people.student(session, student) is not None and people.is_here_alone(session, student)
+            known = people.credentials_of(session, student) if is_theirs else None
         if known is None:
             raise NotAllowed("There is no such student.")
         return self._link(known)

@@ -30,9 +30,11 @@ from grader.store.records import (
     Wanted,
 )
 from grader.store.standings import CommonMistake, Student
+from grader.store.tables import FIRST_CLASS
 
 MOST_LISTED = 300
 NOBODY = "There is no such member of the class."
+ELSEWHERE = "This account is used in another class too; the administrator of the installation changes it."
 
 
 class InstructorService:
@@ -60,7 +62,7 @@ class InstructorService:
     def attempts(self, user: User, student: UserId) -> list[Attempt]:
         """Return a student's submissions, newest first."""
         with self._read(user) as session:
-            return submissions.attempts(session, student)
+            return submissions.attempts(session, student, class_id=FIRST_CLASS)
 
     def neighbours(self, user: User, submission: Submission) -> Neighbours:
         """Return what the same student handed in to the same exercise just before a submission, and just after it."""
@@ -139,6 +141,9 @@ class Members:
         authorize(asking, Action.RENAME, OwnName(id))
         if self.one(asking, id).ended is not None:
             raise NotAllowed(NOBODY)
+        with self._database.read() as session:
+            if id != asking.id and not people.is_here_alone(session, id):
+                raise NotAllowed(ELSEWHERE)
         self._accounts.rename(id, name)
 
     def _change(self, asking: User, id: UserId, role: Role | None) -> None:

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 
 from grader.errors import NotAllowed
+from grader.rules.roster import LONGEST_EMAIL
 from grader.rules.roster import fold as fold_email
 from grader.store.records import UserId
 from grader.store.tables import FIRST_CLASS
@@ -83,7 +84,7 @@ def fold(name: str) -> str:
 
 def email_of(name: str) -> str:
     """Return what somebody has typed to sign in as an e-mail address, folded; empty if it is none."""
-    return fold_email(name[:LONGEST_KEY].replace("\0", "\ufffd")) if "@" in name else ""
+    return fold_email(name[: LONGEST_EMAIL + 1].replace("\0", "\ufffd")) if "@" in name else ""
 
 
 def key_of(name: str) -> str:

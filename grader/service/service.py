@@ -31,9 +31,10 @@ from grader.service.hidden import Seals
 from grader.service.limits import limiters, payer
 from grader.service.student import Drafts, Trail
 from grader.service.tryouts import TryoutService
-from grader.store import keys, standings, submissions, turns
+from grader.store import coursework, keys, standings, submissions, turns
 from grader.store.engine import Database, server_time
 from grader.store.records import Attempt, Submission, SubmissionId, User, UserId, Watch
+from grader.store.tables import FIRST_CLASS
 
 LOG = logging.getLogger(__name__)
 ID = re.compile(r"[0-9A-Za-z_.-]{1,40}")
@@ -235,8 +236,16 @@ class Service:
         is_taught = False
         if ID.fullmatch(id):  # whatever else is asked for, no database has to take it
             with self._database.read() as session:
-                owner = submissions.owner(session, id)
-                is_taught = action is Action.READ and owner != user.id and teaches(session, user.id, id)
+                place = coursework.place_of(session, id)
+                is_taught = (
+                    action is Action.READ
+                    and place is not None
+                    and place[0] != user.id
+                    and teaches(session, user.id, id)
+                )
+            # Instructors of the first class have all work of that class, and of no other one.
+            if place is not None and (place[0] == user.id or place[1] == FIRST_CLASS):
+                owner = place[0]
         if not is_taught:
             authorize(user, action, OwnWork(owner))
 

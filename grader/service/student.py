@@ -9,7 +9,7 @@ from itertools import pairwise
 from grader.errors import NotAllowed
 from grader.service.authorize import NOT_YOURS
 from grader.service.hidden import Seals
-from grader.store import people, submissions, turns
+from grader.store import coursework, people, submissions, turns
 from grader.store.engine import Database, server_time
 from grader.store.records import Attempt, Draft, Submission, SubmissionId, User
 
@@ -104,9 +104,13 @@ class Trail:
         """
         first = self._read(user, id)
         with self._database.read() as session:
-            others = tuple(submissions.attempts(session, first.user, first.exercise))
             if first.user == user.id:
-                others = tuple(self._seals.attempts(session, user.id, others))
+                mine = submissions.attempts(session, first.user, first.exercise)
+                others = tuple(self._seals.attempts(session, user.id, mine))
+            else:  # staff of one class read nothing of another one
+                place = coursework.place_of(session, first.id)
+                of_class = None if place is None else place[1]
+                others = tuple(submissions.attempts(session, first.user, first.exercise, class_id=of_class))
         if not other:
             checked = (one.id for one in others if one.number < first.number and one.status is not None)
             other = next(checked, None)

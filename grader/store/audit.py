@@ -16,7 +16,10 @@ _LONGEST_SUBJECT, _LONGEST_NAME = 300, 254  # characters of the columns
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditLine:
-    """One action. `at` is in seconds since the epoch; `class_id` is None for what concerns the installation."""
+    """One action. `at` is in seconds since the epoch; `class_id` is None for what concerns the installation.
+
+    `subject` is as `subject_of` makes it, and `about` as people read it.
+    """
 
     class_id: int | None
     at: float
@@ -27,6 +30,16 @@ class AuditLine:
     before: Any = None
     after: Any = None
     reason: str = ""
+
+    @property
+    def about(self) -> str:
+        """The subject in words."""
+        return self.subject.replace("\t", " ")
+
+
+def subject_of(*parts: str | None) -> str:
+    """Return what an action is about, of parts between which stands a sign that none of them holds."""
+    return "\t".join(filter(None, parts))
 
 
 def add(session: Session, line: AuditLine) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import Any
 
-from sqlalchemy import Select, case, delete, exists, func, select
+from sqlalchemy import Select, case, delete, exists, func, or_, select
 from sqlalchemy.orm import Session, aliased
 
 from grader.rules.roster import KnownPerson, RosterRow
@@ -113,15 +113,17 @@ def add_person(session: Session, email: str, name: str, now: float) -> UserId:
 def without_password(session: Session, class_id: int) -> list[UserId]:
     """Return the members of a class who have no password yet, of those who were in no other class before.
 
-    Whoever gives them a link could use it: another class's instructor is to have no part in that.
+    Whoever gives them a link could use it: another class's instructor is to have no part in that, nor in the account of
+    somebody who teaches elsewhere.
     """
     row, other = MembershipRow, aliased(MembershipRow)
-    earlier = exists().where(other.user_id == row.user_id, other.class_id != class_id, other.joined < row.joined)
+    is_before, is_staff = other.joined < row.joined, other.role != Role.STUDENT.value
+    elsewhere = exists().where(other.user_id == row.user_id, other.class_id != class_id, or_(is_before, is_staff))
     query = (
         select(UserRow.id)
         .join(row, row.user_id == UserRow.id)
         .where(row.class_id == class_id, row.ended.is_(None), UserRow.password == "", UserRow.email.is_not(None))
-        .where(~earlier)
+        .where(~elsewhere)
     )
     return [UserId(id) for id in session.scalars(query.order_by(PERSON))]
 

@@ -249,6 +249,17 @@ def in_class(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
     return exists().where(row.user_id == user, row.ended.is_(None))
 
 
+def is_here_alone(session: Session, user: UserId) -> bool:
+    """Return whether somebody was never in another class than the first one, and administers nothing.
+
+    Only then may an instructor of that class give a link for a password, or another name: the account is nobody else's.
+    """
+    row = MembershipRow
+    elsewhere = exists().where(row.user_id == user, row.class_id != FIRST_CLASS)
+    query = select(UserRow.id).where(UserRow.id == user, ~UserRow.administrator, ~elsewhere)
+    return session.scalar(query) is not None
+
+
 def _is_staff(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
     row = aliased(MembershipRow)
     return exists().where(row.user_id == user, row.ended.is_(None), row.role != Role.STUDENT.value)

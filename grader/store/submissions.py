@@ -136,10 +136,17 @@ def open_ones(session: Session, user: UserId) -> list[SubmissionId]:
     return [SubmissionId(id) for id in session.scalars(query)]
 
 
-def attempts(session: Session, user: UserId, exercise: str | None = None, *, most: int = MOST_LISTED) -> list[Attempt]:
-    """Return the person's submissions, newest first, and no more than `most`: a list that nobody reads to its end."""
+def attempts(
+    session: Session, user: UserId, exercise: str | None = None, *, class_id: int | None = None, most: int = MOST_LISTED
+) -> list[Attempt]:
+    """Return the person's submissions, in all classes or in one, newest first.
+
+    There are no more than `most`: a list that nobody reads to its end.
+    """
     row = SubmissionRow
     query = _joined(select(*_LINE)).where(row.user_id == user).limit(most)
+    if class_id is not None:
+        query = query.where(row.class_id == class_id)
     if exercise is None:
         query = query.order_by(row.created.desc(), row.number.desc())
     else:  # numbers count them as they came, and an index holds them in that order
@@ -202,7 +209,7 @@ def listed(session: Session, wanted: Wanted, *, most: int) -> list[ListedAttempt
         ids = select(row.id).where(row.user_id.in_(students), *conditions).order_by(*order).limit(most)
         query = query.where(row.id.in_(ids.subquery().select())).order_by(*order)
     people, lines = [], []
-    for user, name, *line in session.execute(query):
+    for user, name, *line in session.execute(query.where(row.class_id == FIRST_CLASS)):
         people.append((UserId(user), name))
         lines.append(line)
     return [ListedAttempt(one, *who) for one, who in zip(_attempts(session, lines), people, strict=True)]

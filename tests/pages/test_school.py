@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import io
 import itertools
 import re
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +16,11 @@ import httpx
 import pytest
 from playwright.sync_api import expect
 
+from grader.errors import NotAllowed
 from grader.pages.routes import SCHOOL
+from grader.store.classes import find_person
+from grader.store.people import enter_class, leave_class
+from grader.store.records import Role
 from tests.pages.conftest import Person, Site
 from tests.pages.test_accessibility import axe, found_at_both_sizes  # noqa: F401
 
@@ -385,3 +391,55 @@ def test_no_two_states_of_a_cell_look_alike(taught, visitor):
 
 
 OVER = {"opens": -9, "due": -2}
+
+
+def test_a_sheet_that_says_it_is_huge_is_refused_by_another_process(taught, visitor):
+    """1.5 kB with a cell in the last corner would take 512 GiB here, and end whatever reads it."""
+    name = "http://schemas.openxmlformats.org"
+    sheet = f'<worksheet xmlns="{name}/spreadsheetml/2006/main"><sheetData><row r="1"><c r="A1"><v>1</v></c></row>'
+    sheet += '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row></sheetData></worksheet>'
+    book = f'<workbook xmlns="{name}/spreadsheetml/2006/main" xmlns:r="{name}/officeDocument/2006/relationships">'
+    book += '<sheets><sheet name="S" sheetId="1" r:id="rId1"/></sheets></workbook>'
+    links = f'<Relationships xmlns="{name}/package/2006/relationships"><Relationship Id="rId1" '
+    links += (
+        f'Type="{name}/officeDocument/2006/relationships/worksheet" Target="worksheets/sheet1.xml"/></Relationships>'
+    )
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        parts = {"workbook.xml": book, "_rels/workbook.xml.rels": links, "worksheets/sheet1.xml": sheet}
+        for part, text in parts.items():
+            archive.writestr(f"xl/{part}", text)
+    with visitor(taught.people["instructor"]) as client:
+        sent = {"csv": "", "file": base64.b64encode(file.getvalue()).decode()}
+        answer = client.post(taught.address("/class/roster"), data=sent)
+
+    assert (answer.status_code, "its first sheet cannot be read, or is too large" in text_of(answer)) == (422, True)
+
+
+def test_an_instructor_of_the_first_class_has_no_hand_on_accounts_and_work_of_another(taught, site, person):
+    """Neither a link for a password, nor another name, nor the work, whatever they bring into their own class."""
+    boss = person("the boss of the first class", role=Role.INSTRUCTOR)
+    service, classes = site.service, site.service.classes
+    with service.condition.database.write() as session:
+        ada = find_person(session, ADA)
+        assert ada is not None
+        enter_class(session, ada, Role.STUDENT, 1.0)
+    try:
+        refused = {
+            "link": lambda: service.own_account.link_for_student(boss.user, ada),
+            "name": lambda: service.members.rename(boss.user, ada, "Mallory"),
+            "read": lambda: service.submission(boss.user, taught.attempt),
+            "cancel": lambda: service.cancel(boss.user, taught.attempt),
+            "appoint": lambda: classes.do(
+                boss.user,
+                "staff",
+                {"class": "the-class", "person": "outsider of none", "name": "x", "role": "assistant"},
+            ),
+        }
+        for what, do in refused.items():
+            with pytest.raises(NotAllowed):
+                pytest.fail(f"{what}: {do()}")
+        assert taught.attempt not in {one.id for one in service.instructor.attempts(boss.user, ada)}
+    finally:
+        with service.condition.database.write() as session:
+            leave_class(session, ada, 2.0)

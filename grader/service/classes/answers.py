@@ -23,7 +23,7 @@ from grader.service.classes.requests import (
     unknown,
 )
 from grader.store import audit, classes, coursework
-from grader.store.audit import AuditLine
+from grader.store.audit import AuditLine, subject_of
 from grader.store.classes import SchoolClass
 from grader.store.engine import Database, Session, server_time
 from grader.store.records import Role, User
@@ -57,6 +57,8 @@ class Classes:
                     raise ClassRefusal("not_allowed", "Results are given in a file that is replayed, and nowhere else.")
                 _check_texts({name: value for name, value in fields.items() if name != "source"})
                 return _HANDLERS[do](asking, read(kind, fields))
+        except RecursionError:
+            raise bad_value("A value is nested too deeply.") from None
         except ClassRefusal as refusal:
             self._note(by, do, fields, refusal)
             raise
@@ -118,12 +120,18 @@ class Classes:
             return
         with self._database.write() as session:
             asking = self._asking(session, by, fields)
-            subject = " ".join(str(fields[name]) for name in ("person", "assignment") if name in fields)
+            subject = subject_of(*(str(fields[name]) for name in ("person", "assignment") if name in fields))
+            after = {"code": refusal.code, **{name: _counted(value) for name, value in refusal.more.items()}}
             line = AuditLine(
                 class_id=asking.school_class.id, at=asking.now, by=asking.by, do=do, ok=False, subject=subject,
-                after={"code": refusal.code, **refusal.more}, reason=str(fields.get("reason", "")),
+                after=after, reason=str(fields.get("reason", "")),
             )  # fmt: skip
             audit.add(session, line)
+
+
+def _counted(value: Any) -> Any:
+    """Return how many there are of what may be many: a file may have a million wrong rows."""
+    return len(value) if isinstance(value, list) else value
 
 
 def _only_reads(kind: type[ClassEvent]) -> bool:

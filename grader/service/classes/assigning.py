@@ -29,6 +29,7 @@ from grader.service.classes.events import (
 )
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, fields_of, read
 from grader.store import audit, classes, coursework
+from grader.store.audit import subject_of
 from grader.store.classes import Membership
 from grader.store.records import UserId
 
@@ -125,7 +126,7 @@ def grant(asking: Request, event: Grant) -> Mapping[str, Any]:
     if event.field is Field.EXCUSED and value and id is not None:
         _withdraw_override(asking, known, id, event.reason)
     _store_exception(asking, known, event.field, value, assignment=id, reason=event.reason)
-    subject = " ".join(filter(None, (event.person, event.assignment, event.field.value)))
+    subject = subject_of(event.person, event.assignment, event.field.value)
     asking.note("except", subject, after=event.value, reason=event.reason)
     return {}
 
@@ -148,7 +149,7 @@ def override(asking: Request, event: Override) -> Mapping[str, Any]:
     revision = coursework.override(
         asking.session, known.user, id, event.points, reason=event.reason, by=asking.user, now=asking.now
     )
-    subject, after = f"{event.person} {event.assignment}", _text(event.points)
+    subject, after = subject_of(event.person, event.assignment), _text(event.points)
     asking.note("override", subject, before=_text(points), after=after, reason=event.reason)
     return {"revision": revision}
 
@@ -166,7 +167,7 @@ def release(asking: Request, event: Release) -> Mapping[str, Any]:
     """Let a publication reach somebody who was held back."""
     id, known = asking.assignment(event.assignment), asking.student(event.person)
     coursework.release(asking.session, id, known.user)
-    asking.note("release", f"{event.person} {event.assignment}")
+    asking.note("release", subject_of(event.person, event.assignment))
     return {}
 
 

@@ -15,7 +15,7 @@ from grader.service.classes.events import Agenda, Comment, Desk, Look, OneCell, 
 from grader.service.classes.people import roster_change
 from grader.service.classes.requests import Request, fields_of
 from grader.store import audit, classes, coursework, remarks
-from grader.store.audit import AuditLine
+from grader.store.audit import AuditLine, subject_of
 from grader.store.coursework import milliseconds, wall_text
 from grader.store.records import Role
 from grader.store.remarks import Remark
@@ -54,7 +54,7 @@ def one_cell(asking: Request, event: OneCell) -> Mapping[str, Any]:
     _, reason, by = coursework.last_override(session, known.user, id)
     counting = {each.attempt.id for each in line.cells[one.key].items.values()}
     granted = remarks.granted(session, asking.school_class.id, known.user)
-    subject = f"{known.person} {one.key}"
+    subject = subject_of(known.person, one.key)
     return {
         "line": forms.line(book, line),
         "present": known.present,
@@ -72,7 +72,7 @@ def one_cell(asking: Request, event: OneCell) -> Mapping[str, Any]:
         "history": [
             _audited(each)
             for each in audit.lines(session, asking.school_class.id, subject)
-            if f"{each.subject} ".startswith(f"{subject} ")
+            if f"{each.subject}\t".startswith(f"{subject}\t")
         ],
     }
 
@@ -100,7 +100,8 @@ def comment(asking: Request, event: Comment) -> Mapping[str, Any]:
     known, id = asking.student(event.person), asking.assignment(event.assignment)
     remark = Remark(event.text, asking.by, asking.now, event.shown)
     remarks.add_comment(asking.session, id, known.user, remark, by=asking.user)
-    asking.note("comment", f"{known.person} {event.assignment}", after={"shown": event.shown}, reason=event.text)
+    subject = subject_of(known.person, event.assignment)
+    asking.note("comment", subject, after={"shown": event.shown}, reason=event.text)
     return {}
 
 
@@ -144,6 +145,6 @@ def _before(member: Any) -> Mapping[str, str] | None:
 
 def _audited(one: AuditLine) -> Mapping[str, Any]:
     return {
-        "at": milliseconds(one.at) / 1000, "by": one.by, "do": one.do, "subject": one.subject, "ok": one.ok,
+        "at": milliseconds(one.at) / 1000, "by": one.by, "do": one.do, "subject": one.about, "ok": one.ok,
         "before": one.before, "after": one.after, "reason": one.reason,
     }  # fmt: skip

@@ -44,7 +44,7 @@ def audit_lines(asking: Request, event: Audit) -> Mapping[str, Any]:
         "lines": [
             {
                 "at": forms.moment(coursework.milliseconds(one.at)), "by": one.by, "do": one.do, "ok": one.ok,
-                "subject": one.subject, "before": one.before, "after": one.after, "reason": one.reason,
+                "subject": one.about, "before": one.before, "after": one.after, "reason": one.reason,
             }
             for one in lines
         ]

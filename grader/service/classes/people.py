@@ -87,6 +87,8 @@ def appoint(asking: Request, event: Appoint) -> Mapping[str, Any]:
             raise bad_value(f"{event.person[:80]!r} is no e-mail address.")
         user = classes.add_person(session, event.person, event.name or event.person, asking.now)
     before = classes.membership(session, one.id, user)
+    if before is None and not asking.is_admin and not is_email(event.person):
+        raise unknown("There is no such member of this class; somebody new is named by an e-mail address.")
     classes.appoint(session, one.id, user, Role(event.role), sections=event.sections, now=asking.now, name=event.name)
     _check_taught(asking)
     role = None if before is None else before.role.value

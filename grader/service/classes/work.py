@@ -17,6 +17,7 @@ from grader.rules.visible import is_visible
 from grader.service.classes.events import HandInWork, SetAside
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
 from grader.store import changes, classes, coursework, gradings, keys, submissions, turns
+from grader.store.audit import subject_of
 from grader.store.classes import SchoolClass
 from grader.store.engine import Session
 from grader.store.gradings import Grading, Versions
@@ -154,7 +155,7 @@ def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
     if known.person not in book.members or not may_set_aside(book, known.person, assignment, asking.at):
         raise ClassRefusal(WhyNot.CLOSED.value, "This assignment is closed, so which attempts count stays as it is.")
     coursework.set_aside(asking.session, SubmissionId(event.id), aside=not event.undo)
-    asking.note("aside", f"{event.person} {event.id}", before=event.undo, after=not event.undo)
+    asking.note("aside", subject_of(event.person, event.id), before=event.undo, after=not event.undo)
     return {}
 
 

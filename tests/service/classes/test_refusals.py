@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from grader.store import audit
+from grader.store.audit import subject_of
 from tests.service.classes.school import ASSIGNMENT, ROSTER, School
 
 IRIS, ADA, BEN, BO = "iris@x.edu", "ada@x.edu", "ben@x.edu", "bo@x.edu"
@@ -293,3 +294,22 @@ def test_the_deletion_of_a_person_stands_in_the_audit_of_their_classes(school: S
         last = {id: audit.lines(session, id)[-1].do for id in (2, 3)}
     assert (last[2], last[3]) == ("delete", "assign")
     assert school.code(ADA, "own", **A, person=ADA) == "unknown"
+
+
+def test_no_two_subjects_of_the_audit_run_into_each_other() -> None:
+    """Names and keys may hold spaces: what was done to one person is not told beside another one."""
+    whole, other = subject_of("bob", "hw"), subject_of("bob hw", "q1")
+
+    assert not f"{other}\t".startswith(f"{whole}\t")
+    assert subject_of("bob", "hw", "due").startswith(f"{whole}\t")
+
+
+def test_a_file_of_many_wrong_rows_leaves_their_number_in_the_audit(school: School) -> None:
+    wrong = "email,name,section\n" + "a\n" * 40_000
+    assert school.code(IRIS, "import", **A, csv=wrong) == "bad_rows"
+    last = school.ask(IRIS, "audit", **A)["lines"][-1]
+    assert (last["ok"], last["after"]) == (False, {"code": "bad_rows", "errors": 40_000})
+
+
+def test_a_file_of_more_lines_than_any_class_has_is_refused_as_a_whole(school: School) -> None:
+    assert school.code(IRIS, "import", **A, csv="email,name,section\n" + "\n" * 60_000) == "bad_value"
