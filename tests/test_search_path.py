@@ -198,5 +198,5 @@ def test_every_process_is_started_isolated() -> None:
         and node.func.attr in starters
     ]
 
-    assert len(calls) == 4
+    assert len(calls) == 5
     assert [call for call in calls if not call[1].startswith("search_path.isolated(")] == []

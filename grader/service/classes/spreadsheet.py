@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import subprocess
-import sys
 import zipfile
-from pathlib import Path
 
+from grader import search_path
 from grader.rules.roster import LARGEST_FILE, BadFile, decoded
 
 TIMEOUT = 30.0  # seconds, in which another process reads it
@@ -26,9 +25,14 @@ def csv_text(content: bytes) -> str:
     if len(content) > LARGEST_FILE:
         raise BadFile(f"the file has {len(content):,} bytes; at most {LARGEST_FILE:,} are read")
     _check_unpacked(content)
-    command = [sys.executable, "-I", str(Path(__file__).with_name("sheet_process.py")), str(LARGEST_FILE)]
     try:
-        done = subprocess.run(command, input=content, capture_output=True, timeout=TIMEOUT, check=True)
+        done = subprocess.run(
+            search_path.isolated("grader.sheet_process", "main", str(LARGEST_FILE)),
+            input=content,
+            capture_output=True,
+            timeout=TIMEOUT,
+            check=True,
+        )
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired):
         raise BadFile("its first sheet cannot be read, or is too large; save it as CSV in UTF-8") from None
     return done.stdout.decode()

@@ -1,7 +1,6 @@
 """Reads a workbook in a process of its own, which has little memory: a sheet of 1 kB may say that it has 2^34 cells.
 
-Started by its path, with the most characters to write as its argument; the workbook comes on standard input, and the
-rows of its first sheet go to standard output as CSV.
+The workbook comes on standard input, and the rows of its first sheet go to standard output as CSV.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ SECONDS = 20  # of the processor
 
 
 def main(most: int) -> None:
-    """Read, and write; what is too large ends with an exit code other than 0."""
+    """Read, and write at most `most` characters; what is too large ends with an exit code other than 0."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -42,7 +41,3 @@ def _written(cell: str | float | bool | date | time | timedelta) -> str:
     if isinstance(cell, float) and cell.is_integer():
         return str(int(cell))
     return " ".join(str(cell).splitlines())
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
