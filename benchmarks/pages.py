@@ -62,10 +62,10 @@ TOKEN = "t" * 40
 _VERSIONS = Versions(exercise="v", grader="g", torch="t")
 # A long history: the same attempt again and again, before and after it.
 _COPIES = (
-    """INSERT INTO submissions (id, user_id, class_id, exercise, number, state, created, finished, current_grading,
+    """INSERT INTO submissions (id, user_id, exercise, number, state, created, finished, current_grading,
                                 exercise_version, seed, device, source)
        WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < :most)
-       SELECT printf('f%023d', i), user_id, class_id, exercise, 1 + i, state, created + i, finished, NULL,
+       SELECT printf('f%023d', i), user_id, exercise, 1 + i, state, created + i, finished, NULL,
               exercise_version, seed, device, source FROM submissions, c WHERE id = :id""",
     """INSERT INTO gradings (id, submission_id, reason, status, score, flag, incident, created, try_number,
                              exercise_version, grader_version, torch_version, seed, device, report)

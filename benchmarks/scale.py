@@ -27,6 +27,7 @@ from grader.store import migrate, standings, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Submission, SubmissionId, UserId
+from grader.store.tables import INITIAL_CLASS
 
 _STUDENTS, _EXERCISES, _BUSY = 400, 40, 300  # the first student handed in at least so many
 _SOURCE_BYTES, _REPORT_BYTES = 300, 400
@@ -46,9 +47,9 @@ CREATE TEMP TABLE m AS SELECT i, CASE
 INSERT INTO users (id, name, key, password, created)
     SELECT 1 + i, 'student ' || i, 'student ' || i, 'x', {start} FROM n LIMIT {students};
 INSERT INTO memberships (user_id, class_id, role, joined) SELECT id, 1, 'student', created FROM users;
-INSERT INTO submissions (id, user_id, class_id, exercise, number, state, created, finished, current_grading,
+INSERT INTO submissions (id, user_id, exercise, number, state, created, finished, current_grading,
                          exercise_version, seed, device, source)
-    SELECT printf('%08x%08x', (i * 2654435761) % 4294967291, i), user, 1, 'exercise ' || exercise, 1000 + i, 'done',
+    SELECT printf('%08x%08x', (i * 2654435761) % 4294967291, i), user, 'exercise ' || exercise, 1000 + i, 'done',
            {start} + i, {start} + i + 1, i + 1, 'v', i, 'cpu', randomblob({source}) FROM m;
 INSERT INTO gradings (id, submission_id, reason, status, score, flag, incident, created, try_number, exercise_version,
                       grader_version, torch_version, seed, device, report)
@@ -159,11 +160,11 @@ def _questions(box: Box) -> dict[str, Callable[[Database, int], object]]:
 
 
 _LOOKS: dict[str, Callable[[Database, int], object]] = {
-    "the leaderboard of an exercise": _read(standings.leaderboard, "exercise 0"),
-    "the leaderboard of all": _read(standings.leaderboard),
+    "the leaderboard of an exercise": _read(standings.leaderboard, INITIAL_CLASS, "exercise 0"),
+    "the leaderboard of all": _read(standings.leaderboard, INITIAL_CLASS),
     "a student's work": _read(submissions.attempts, UserId(1)),
     "a student's attempts at an exercise": _read(submissions.attempts, UserId(1), "exercise 3"),
     "a student's best scores": _read(standings.best, UserId(1)),
-    "the gradebook": _read(standings.students),
-    "common mistakes": _read(standings.common_mistakes),
+    "the gradebook": _read(standings.students, INITIAL_CLASS),
+    "common mistakes": _read(standings.common_mistakes, INITIAL_CLASS),
 }

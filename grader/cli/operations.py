@@ -126,24 +126,25 @@ def _gpu() -> str:
 
 def show_class_code(
     new: Annotated[bool, typer.Option("--new", help="Draw another one first; it takes effect at once.")] = False,
+    school: Annotated[str, typer.Option("--class", help="The key of a class; the initial one if left out.")] = "",
 ) -> None:
-    """Print the code with which students join the class."""
-    from grader.installation import opened
-    from grader.store import keys, people
+    """Print the code with which students join a class."""
+    from grader.store import keys
 
-    settings = Settings.from_environment()
-    with closing(opened(settings)) as database:
+    with _service() as service:
+        class_id = service.accounts.class_of_key(school)
         if new:
-            with database.write() as session:
-                people.replace_class_code(session, keys.drawn_code())
-        with database.read() as session:
-            replaced = people.class_code(session)
-    echo(replaced or settings.class_code or keys.class_code(settings.data))
+            service.accounts.replace_class_code(class_id, keys.drawn_code())
+        code = service.accounts.class_code(class_id)
+    if not code:
+        raise WrongUse(f"the class {school} has no code, so nobody can join it; draw one with --new")
+    echo(code)
 
 
 def add_user(
     name: Annotated[str, typer.Argument(help="What the person signs in with.")],
     instructor: Annotated[bool, typer.Option("--instructor", help="May see everybody's submissions.")] = False,
+    school: Annotated[str, typer.Option("--class", help="The key of a class; the initial one if left out.")] = "",
     from_stdin: Annotated[
         bool, typer.Option("--password-stdin", help="Read the password from standard input's first line.")
     ] = False,
@@ -156,7 +157,8 @@ def add_user(
     elif not (password := sys.stdin.readline().rstrip("\r\n")):
         raise WrongUse("--password-stdin found nothing on standard input; write the password there, on one line")
     with _service() as service:
-        user = service.add_user(name, password, Role.INSTRUCTOR if instructor else Role.STUDENT)
+        class_id = service.accounts.class_of_key(school)
+        user = service.add_user(name, password, Role.INSTRUCTOR if instructor else Role.STUDENT, class_id)
     echo(f"{user.name} can sign in now, as {'an instructor' if instructor else 'a student'}")
 
 

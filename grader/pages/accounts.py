@@ -22,7 +22,7 @@ from grader.pages.identity import Identity, shown_name
 from grader.pages.request_limits import EACH_KNOWN, EACH_PERSON, Guest, Passwords, Slow, Who
 from grader.pages.wording import clean
 from grader.service.sessions import VISITOR_SECONDS
-from grader.store.records import Role, User
+from grader.store.records import User
 
 LOG = logging.getLogger(__name__)
 SORRY = (
@@ -129,7 +129,7 @@ class AccountPages:
         def begin() -> Response | Slow:
             if class_code:
                 try:
-                    service.accounts.check_code(class_code, address)
+                    service.accounts.class_of_code(class_code, address)
                 except NotAllowed as refusal:
                     return self._show(request, replace(page, focus="class_code"), 403, str(refusal))
             guest = Guest(network_of(address), True, EACH_KNOWN) if class_code else Guest(network_of(address))
@@ -205,6 +205,7 @@ class AccountPages:
         new: Field = "",
         name: Field = "",
         board: Field = "",
+        school: Field = "",
     ) -> Response:
         """Change name, password or the place on boards, leave the class, sign out, delete oneself, or say why not."""
 
@@ -216,7 +217,7 @@ class AccountPages:
                 "name": lambda: self._rename(request, user, name, password),
                 "password": lambda: self._change_password(request, user, password, new),
                 "board": lambda: self._choose_board(user, board),
-                "leave": lambda: self._leave(user),
+                "leave": lambda: self._leave(user, school),
                 "everywhere": lambda: self._sign_out_everywhere(user),
                 "delete": lambda: self._delete(request, user, password),
             }
@@ -275,9 +276,9 @@ class AccountPages:
         self.identity.service.boards.choose(user, choice)
         return self._account_page(user, done=CHOSEN)
 
-    def _leave(self, user: User) -> Response:
-        self.identity.service.own_account.leave(user)
-        return self._account_page(replace(user, role=Role.LEARNER, enrolled=False), done=LEFT)
+    def _leave(self, user: User, key: str) -> Response:
+        self.identity.service.own_account.leave(user, key)
+        return self._account_page(user, done=LEFT)
 
     def _sign_out_everywhere(self, user: User) -> Response:
         self.identity.service.own_account.sign_out_everywhere(user)
@@ -297,9 +298,10 @@ class AccountPages:
     def _account_page(
         self, user: User, status: int = 200, error: str = "", *, act: str = "", done: str = ""
     ) -> Response:
-        name, board = shown_name(user), self.identity.service.boards.of(user)
-        shown = {"name": name, "board": board, "member": user.role is not Role.LEARNER, "act": act, "done": done}
-        return plain.page("own_account.html", lists.header_view(user, "Your account"), status, **shown, error=error)
+        service, name = self.identity.service, shown_name(user)
+        shown = {"boards": service.boards.of(user), "classes": service.own_account.classes(user), "act": act}
+        header = lists.header_view(user, "Your account")
+        return plain.page("own_account.html", header, status, **shown, name=name, done=done, error=error)
 
     def _reset_page(self, request: Request, status: int = 200, error: str = "", **shown: str) -> Response:
         header = header_of(self.identity, request, "New password")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from grader.exercise.catalog import Catalog, Exercise
 from grader.pages.wording import View, count, number
@@ -161,14 +161,19 @@ def picker_view(catalog: Catalog, chosen: str, best: Mapping[str, float]) -> Vie
     return by_track(catalog, choice)
 
 
-def board_choices(catalog: Catalog, chosen: str | None) -> View:
-    """Return the links between the overall leaderboard and each exercise's, by track."""
+def board_address(exercise: str | None, school: str = "") -> str:
+    """Return where the leaderboard of an exercise is, or the overall one; of the class of that key, if there is one."""
+    fields = {name: value for name, value in (("ex", exercise), ("class", school)) if value}
+    return f"/leaderboard?{urlencode(fields)}" if fields else "/leaderboard"
+
+
+def board_choices(catalog: Catalog, chosen: str | None, school: str = "") -> View:
+    """Return the links between the overall leaderboard and each exercise's, by track, in the class of that key."""
 
     def choice(one: Exercise) -> View:
-        href = f"/leaderboard?ex={quote(one.id, safe='')}"
-        return {"text": numbered(catalog, one.id), "href": href, "here": one.id == chosen}
+        return {"text": numbered(catalog, one.id), "href": board_address(one.id, school), "here": one.id == chosen}
 
-    overall: View = {"text": "All exercises together", "href": "/leaderboard", "here": chosen is None}
+    overall: View = {"text": "All exercises together", "href": board_address(None, school), "here": chosen is None}
     return [{"name": "", "choices": [overall]}, *by_track(catalog, choice)]
 
 

@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import urlencode
 
 from grader.exercise.catalog import Catalog
 from grader.exports.cells import BYTE_ORDER_MARK, quoted
@@ -20,10 +19,12 @@ from grader.pages.identity import id_of, shown_name
 from grader.pages.render import marks
 from grader.pages.wording import View, clean, count
 from grader.service.classroom import MOST_LISTED
-from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, SubmissionId, User, UserId, Wanted
+from grader.store.records import Attempt, ListedAttempt, Neighbours, Submission, User, UserId, Wanted
 from grader.store.standings import CommonMistake, Student
 
+HERE = "/teach/"
 MOST = 5  # mistakes shown per exercise
+To = Callable[..., str]  # returns the address of another page of the class, by its path and the fields of its query
 _SUMS: list[View] = [
     {"name": "Points", "kind": "number"},
     {"name": "Attempts", "kind": "number"},
@@ -62,7 +63,7 @@ def title_of(catalog: Catalog, track: str) -> str:
 
 
 def gradebook_view(
-    catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake], *, code: str = "", track: str = ""
+    catalog: Catalog, students: Sequence[Student], mistakes: Sequence[CommonMistake], to: To, *, track: str = ""
 ) -> View:
     """Return the gradebook of all tracks or of one, sums first, and the most common mistakes as tables."""
     known = tracks(catalog)
@@ -74,45 +75,45 @@ def gradebook_view(
     text += "a score to see the attempt."
     return {
         "label": "Gradebook",
-        "code": code,
-        "tracks": [_track("", track), *(_track(name, track) for name, _ in known)],
+        "tracks": [_track("", track, to), *(_track(name, track, to) for name, _ in known)],
         "groups": [{"name": "", "span": 1 + len(sums)}, *({"name": name, "span": len(them)} for name, them in shown)],
         "columns": [
             {"name": "Student", "kind": "link"},
             *sums,
             *({"name": one.title, "kind": "grade"} for one in exercises),
         ],
-        "rows": [{"cells": _cells(student, [one.id for one in exercises])} for student in students],
+        "rows": [{"cells": _cells(student, [one.id for one in exercises], to)} for student in students],
         "notice": "There is no such track; these are all of them." if track and track not in dict(known) else "",
         "text": text if students else "Nobody has registered yet. Students need the class code to do so.",
-        "mistakes": _mistakes_view([one.id for one in exercises], catalog, mistakes),
+        "mistakes": _mistakes_view([one.id for one in exercises], catalog, mistakes, to),
     }
 
 
-def _track(name: str, chosen: str) -> View:
-    href = f"/teach/?{urlencode({'track': name})}" if name else "/teach/"
-    return {"text": name or "All", "href": href, "here": name == chosen}
+def _track(name: str, chosen: str, to: To) -> View:
+    return {"text": name or "All", "href": to(HERE, track=name), "here": name == chosen}
 
 
-def _cells(student: Student, exercises: list[str]) -> list[View]:
+def _cells(student: Student, exercises: list[str], to: To) -> list[View]:
     user, row = student.user, row_of(student, exercises)
     scores = [score for score in row.scores if score is not None]
-    name: View = {"text": shown_name(user), "href": student_address(user.id)}
+    name: View = {"text": shown_name(user), "href": to(HERE, student=user.id)}
     shown: list[View] = [
-        [grade.score, grade.attempts, best_address(user.id, id)] if (grade := student.grades.get(id)) else None
+        [grade.score, grade.attempts, to(HERE, student=user.id, ex=id, best="yes")]
+        if (grade := student.grades.get(id))
+        else None
         for id in exercises
     ]
     done = sum(score >= FULL for score in scores)
     return [name, done, round(sum(scores), 2), row.attempts, student.active, *shown]
 
 
-def _mistakes_view(exercises: Sequence[str], catalog: Catalog, mistakes: Sequence[CommonMistake]) -> View:
+def _mistakes_view(exercises: Sequence[str], catalog: Catalog, mistakes: Sequence[CommonMistake], to: To) -> View:
     columns: list[View] = [{"name": "Exercise"}, {"name": "Mistake", "kind": "rich"}]
     columns += [{"name": "Students", "kind": "number"}, {"name": "Attempts", "kind": "tally"}]
     rows: list[View] = []
     for id in exercises:
         for one in [one for one in mistakes if one.exercise == id][:MOST]:
-            times: View = [one.times, Asked(exercise=id, mistake=one.mistake).address]
+            times: View = [one.times, Asked(exercise=id, mistake=one.mistake).address(to)]
             rows.append({"cells": [catalog[id].title, clean(one.title, 200), one.students, times]})
     return {"label": "Most common mistakes", "find": "Find a mistake", "columns": columns, "rows": rows}
 
@@ -137,7 +138,6 @@ Listed = dict[str, View]  # a list of submissions
 FLAGS = {"any": (Flag.LOOK, Flag.READY_MADE), Flag.LOOK.value: (Flag.LOOK,), Flag.READY_MADE.value: (Flag.READY_MADE,)}
 WORDS = {Flag.READY_MADE: "reaches for a ready-made step", Flag.LOOK: "holds something unusual"}
 CUT = f"These are the newest {MOST_LISTED}. Choose an exercise or a mistake to see older ones."
-BACK: View = {"href": "/teach/", "text": "Gradebook"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,27 +170,10 @@ class Asked:
         """What the store is asked for."""
         return Wanted(self.student, self.exercise, self.mistake, FLAGS.get(self.flag, ()))
 
-    @property
-    def address(self) -> str:
-        """Where that list is."""
+    def address(self, to: To) -> str:
+        """Return where that list is."""
         whose = {"student": self.student} if self.student is not None else {"list": "all"}
-        narrowed = {"ex": self.exercise, "mistake": self.mistake, "flag": self.flag}
-        return f"/teach/?{urlencode({**whose, **{name: value for name, value in narrowed.items() if value}})}"
-
-
-def student_address(id: UserId) -> str:
-    """Return where a student's submissions are."""
-    return Asked(student=id).address
-
-
-def submission_address(id: SubmissionId) -> str:
-    """Return where an instructor reads a submission."""
-    return f"/teach/?submission={id}"
-
-
-def best_address(id: UserId, exercise: str) -> str:
-    """Return where the attempt is that a student's best score on an exercise comes from."""
-    return f"/teach/?{urlencode({'student': id, 'ex': exercise, 'best': 'yes'})}"
+        return to(HERE, **whose, ex=self.exercise, mistake=self.mistake, flag=self.flag)
 
 
 def list_view(
@@ -200,6 +183,7 @@ def list_view(
     mistakes: Sequence[CommonMistake],
     *,
     owner: User | None,
+    to: To,
 ) -> Listed:
     """Return the submissions that were asked for, of one student or of the class; lines lead to the code.
 
@@ -208,6 +192,7 @@ def list_view(
         found: the submissions.
         catalog, mistakes: the exercises, and the mistakes of the class, which the list may be narrowed to.
         owner: the student whose list it is, None for that of the class.
+        to: gives the addresses of its pages.
     """
     narrowed = replace(asked, student=None) != Asked()
     compared = lists.comparisons([one.attempt for one in found]) if owner else {}
@@ -215,13 +200,16 @@ def list_view(
         "wide": True,
         "title": _list_title(asked, catalog, owner),
         "rows": [
-            {**_list_line(one, catalog, named=owner is None), "compare": compared.get(one.attempt.id)} for one in found
+            {**_list_line(one, catalog, to, named=owner is None), "compare": compared.get(one.attempt.id)}
+            for one in found
         ],
         "text": "None." if narrowed else "No submissions yet.",
         "note": CUT if len(found) >= MOST_LISTED else "",
-        "back": BACK,
-        "filters": _filters(asked, catalog, mistakes),
-        "student": owner.id if owner else None,
+        "back": {"href": to(HERE), "text": "Gradebook"},
+        "filters": _filters(asked, catalog, mistakes, to),
+        "student": {"id": owner.id, "link": to("/teach/reset"), "role": to("/teach/member", person=owner.id)}
+        if owner
+        else None,
     }
 
 
@@ -230,18 +218,24 @@ def _list_title(asked: Asked, catalog: Catalog, owner: User | None) -> str:
     return f"{whose}: {catalog[asked.exercise].title}" if asked.exercise in catalog else whose
 
 
-def _list_line(one: ListedAttempt, catalog: Catalog, *, named: bool) -> dict[str, View]:
+def _list_line(one: ListedAttempt, catalog: Catalog, to: To, *, named: bool) -> dict[str, View]:
     line = lists.work_line(one.attempt, catalog)
     title = f"{clean(one.name, 64)}: {line['title']}" if named else line["title"]
     flag = f" · {WORDS[one.attempt.flag]}" if one.attempt.flag else ""
-    return {**line, "title": title, "text": f"{line['text']}{flag}", "href": submission_address(one.attempt.id)}
+    return {**line, "title": title, "text": f"{line['text']}{flag}", "href": to(HERE, submission=one.attempt.id)}
 
 
-def _filters(asked: Asked, catalog: Catalog, mistakes: Sequence[CommonMistake]) -> list[View]:
+def _filters(asked: Asked, catalog: Catalog, mistakes: Sequence[CommonMistake], to: To) -> list[View]:
     """Return what the list may be narrowed to; another exercise has other mistakes."""
+
+    def choice(text: str, **changes: str) -> View:
+        kept = {name: getattr(asked, name) for name in ("exercise", "mistake", "flag")}
+        other = Asked(asked.student, **{**kept, **changes})
+        return {"text": text, "href": other.address(to), "here": other == asked}
+
     exercises: list[View] = [
-        {"name": "", "choices": [_choice(asked, "All", exercise="", mistake="")]},
-        *by_track(catalog, lambda one: _choice(asked, numbered(catalog, one.id), exercise=one.id, mistake="")),
+        {"name": "", "choices": [choice("All", exercise="", mistake="")]},
+        *by_track(catalog, lambda one: choice(numbered(catalog, one.id), exercise=one.id, mistake="")),
     ]
     found: list[View] = [{"label": "Exercise", "groups": exercises}]
     if asked.exercise:
@@ -250,22 +244,17 @@ def _filters(asked: Asked, catalog: Catalog, mistakes: Sequence[CommonMistake]) 
             **{m.mistake: m.title for m in mistakes if m.exercise == asked.exercise},
         }
         titles = {"": "All", **{name: title for name, title in titles.items() if name}}
-        found.append(_filter("Mistake", [_choice(asked, clean(titles[name], 100), mistake=name) for name in titles]))
+        found.append(_filter("Mistake", [choice(clean(titles[name], 100), mistake=name) for name in titles]))
     flags = {"": "Everything", "any": "All flagged submissions"}
     flags |= {flag.value: words.capitalize() for flag, words in WORDS.items()}
-    return [*found, _filter("Show", [_choice(asked, flags[name], flag=name) for name in flags])]
+    return [*found, _filter("Show", [choice(flags[name], flag=name) for name in flags])]
 
 
 def _filter(label: str, choices: Sequence[View]) -> View:
     return {"label": label, "groups": [{"name": "", "choices": choices}]}
 
 
-def _choice(asked: Asked, text: str, **changes: str) -> View:
-    other = Asked(asked.student, *(changes.get(name, getattr(asked, name)) for name in ("exercise", "mistake", "flag")))
-    return {"text": text, "href": other.address, "here": other == asked}
-
-
-def attempt_view(student: User, found: Submission, near: Neighbours, catalog: Catalog) -> dict[str, View]:
+def attempt_view(student: User, found: Submission, near: Neighbours, catalog: Catalog, to: To) -> dict[str, View]:
     """Return whose attempt it is, what became of it, and the way to those before and after it."""
     report, known = found.report, catalog.get(found.exercise)
     attempt = Attempt(found.id, found.exercise, found.number, found.created, found.state, None, None)
@@ -278,9 +267,9 @@ def attempt_view(student: User, found: Submission, near: Neighbours, catalog: Ca
         "title": f"{shown_name(student)}: {known.title if known else clean(found.exercise, 64)}",
         "text": f"{place} · {lists.outcome(attempt).removesuffix('.')}",
         "created": found.created,
-        "back": {"href": student_address(student.id), "text": shown_name(student)},
-        "previous": submission_address(near.previous) if near.previous else None,
-        "next": submission_address(near.next) if near.next else None,
+        "back": {"href": to(HERE, student=student.id), "text": shown_name(student)},
+        "previous": to(HERE, submission=near.previous) if near.previous else None,
+        "next": to(HERE, submission=near.next) if near.next else None,
     }
 
 
@@ -290,6 +279,12 @@ def source_view(found: Submission) -> View:
     return {"code": code, "marks": marks(found.report) if found.report else []}
 
 
-def refusal_view(why: str) -> Listed:
+def refusal_view(why: str, to: To) -> Listed:
     """Return the page for what is not there."""
-    return {"wide": True, "title": "Not found", "rows": [], "text": clean(why, 200), "back": BACK}
+    return {
+        "wide": True,
+        "title": "Not found",
+        "rows": [],
+        "text": clean(why, 200),
+        "back": {"href": to(HERE), "text": "Gradebook"},
+    }

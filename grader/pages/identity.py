@@ -13,9 +13,8 @@ from starlette.types import Scope
 from grader.pages.request_limits import Who
 from grader.pages.wording import clean
 from grader.service import Service
-from grader.service.authorize import Action, Roster, may
 from grader.service.sessions import MARK_SECONDS
-from grader.store.records import User, UserId
+from grader.store.records import Role, User, UserId
 
 PLAIN_NAME = "attention_gym"
 MARK_NAME = "attention_gym_browser"
@@ -52,9 +51,9 @@ class Identity:
         return self.service.user_of(self.token(request))
 
     def instructor(self, request: HasCookies) -> User | None:
-        """Return the instructor who is asking; None for everybody else."""
+        """Return who is asking, if they teach any class; None for everybody else."""
         user = self.user(request)
-        return user if user is not None and may(user, Action.READ, Roster()) else None
+        return user if user is not None and user.role is Role.INSTRUCTOR else None
 
     @property
     def mark_cookie(self) -> str:

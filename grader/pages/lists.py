@@ -19,7 +19,6 @@ from grader.pages.catalogue import FULL, address
 from grader.pages.identity import Identity, shown_name
 from grader.pages.routes import ASSIGNMENTS, COMPARE, EXERCISES, LEADERBOARD, PAGES, WORK
 from grader.pages.wording import View, clean, number, tone
-from grader.service.authorize import Action, Roster, may
 from grader.store.records import Attempt, Role, Standing, State, SubmissionId, User, UserId
 from grader.store.standings import FREE
 
@@ -53,12 +52,12 @@ def header_view(
         skip: whether to offer the way past everything to the editor.
     """
     links = [(page.title, page.path) for page in PAGES]
-    if user is not None and user.member and user.role is not Role.INSTRUCTOR:
+    if user is not None and user.studies:
         links.append((ASSIGNMENTS.title, ASSIGNMENTS.path))
-    if user is not None and may(user, Action.READ, Roster()):
+    role = None if user is None else user.role
+    if role is Role.INSTRUCTOR:
         links.append(("Gradebook", "/teach/"))
-    # Instructors of the first class find the classes in its gradebook.
-    if here == CLASSES or (user is not None and user.staff and user.role is not Role.INSTRUCTOR):
+    if here == CLASSES or role is Role.ASSISTANT:  # instructors find the classes in the gradebook
         links.append(("Classes", CLASSES))
     return {
         "title": f"{title} · Attention Gym",
@@ -216,14 +215,20 @@ class ListPages:
         return plain.page("exercises.html", header, view=view)
 
     def board(self, request: Request, ex: str = "") -> Response:
-        """Show the leaderboard of an exercise, or the overall one."""
+        """Show the leaderboard of an exercise, or the overall one, in one of the reader's classes."""
         user, service = self.identity.user(request), self.identity.service
-        chosen = ex if ex in service.catalog else None
+        chosen, key = ex if ex in service.catalog else None, request.query_params.get("class", "")
+        standings, seen = service.leaderboard(chosen, user, key=key), service.boards.classes(user)
+        shown = next((one for one in seen if one.key == key), seen[0])
         view = {
-            **board_view(service.leaderboard(chosen, user), user.id if user else None, overall=chosen is None),
+            **board_view(standings, user.id if user else None, overall=chosen is None),
+            "classes": [
+                {"text": one.name, "href": catalogue.board_address(chosen, one.key), "here": one == shown}
+                for one in seen
+            ],
             "wide": True,
             "title": service.catalog[chosen].title if chosen else LEADERBOARD.title,
-            "choices": catalogue.board_choices(service.catalog, chosen),
+            "choices": catalogue.board_choices(service.catalog, chosen, shown.key if len(seen) > 1 else ""),
         }
         if ex and chosen is None:
             view["notice"] = "There is no such exercise; this is the board of all of them."

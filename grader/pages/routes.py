@@ -87,17 +87,18 @@ STREAM = Route(("GET",))  # of a run; who asked for its head alone would wait fo
 EXERCISE = {"ex": 100}  # the field of a query that names an exercise, and its longest value
 ATTEMPT = {**EXERCISE, "attempt": 100}  # an exercise, and the id of one's own attempt at it
 LISTED = {"list": 10, "ex": 100, "mistake": 100, "flag": 40}  # what an instructor's list is narrowed to
-TEACH = {"student": 20, "submission": 100, "track": 100, "best": 10, **LISTED}
+CLASS = {"class": 160}  # the key of a class
+TEACH = {**CLASS, "student": 20, "submission": 100, "track": 100, "best": 10, **LISTED}
 SENT = Route(("POST",), ATTEMPT, Body.EVENT)
 METRICS = "/metrics"
 LONGEST_FILE = 2 << 20  # characters of a registrar's file, in base64 or as it was pasted
-CELL = {"class": 160, "person": 254, "assignment": 160}  # of a class's gradebook
+CELL = {**CLASS, "person": 254, "assignment": 160}  # of a class's gradebook
 TEXT = 12_000  # characters of what has a line for each section or exercise
 
 
 def _of_class(*names: str, form: Mapping[str, int] | None = None, most: int = 0) -> Route:
     """Return a page of a class, whose query names it and more."""
-    query = {"class": 160, **{name: CELL.get(name, 100) for name in names}}
+    query = {**CLASS, **{name: CELL.get(name, 100) for name in names}}
     if form is None:
         return Route(query=query)
     return Route(("GET", "HEAD", "POST"), query, Body.FORM, {"sure": 10, **form}, most=most)
@@ -115,7 +116,7 @@ SCHOOL = {
     "/class/student": _of_class("person"),
     "/class/attempt": _of_class("person", "assignment", "attempt"),
     "/class/export": _of_class("format"),
-    "/class/links": Route(("POST",), {"class": 160}, Body.FORM, {}),
+    "/class/links": Route(("POST",), CLASS, Body.FORM, {}),
     "/class/roster": _of_class(
         form={"csv": LONGEST_FILE, "file": LONGEST_FILE, "confirm": 10}, most=3 * LONGEST_FILE
     ),
@@ -132,7 +133,7 @@ SCHOOL = {
 }  # fmt: skip
 OWN = {
     EXERCISES.path: PLAIN,
-    LEADERBOARD.path: Route(query=EXERCISE),
+    LEADERBOARD.path: Route(query={**EXERCISE, **CLASS}),
     WORK.path: PLAIN,
     ASSIGNMENTS.path: Route(("GET", "HEAD", "POST"), body=Body.FORM, form={"attempt": 100, "undo": 10}),
     COMPARE: Route(query={"attempt": 100, "before": 100}),
@@ -141,7 +142,7 @@ OWN = {
     "/register": _form("name", "password", "class_code", "next"),
     "/draft": Route(("POST",), {**EXERCISE, "base": 40}, Body.TEXT),
     "/try": Route(("POST",), EXERCISE, Body.TEXT, waits=True),
-    "/account": _form("act", "password", "new", "name", "board"),
+    "/account": _form("act", "password", "new", "name", "board", "school"),
     "/reset": Route(
         ("GET", "HEAD", "POST"),
         {"token": 200},
@@ -149,10 +150,13 @@ OWN = {
         dict.fromkeys(("token", "password"), LONGEST_FIELD),
         waits=True,
     ),
-    "/teach/reset": Route(("POST",), body=Body.FORM, form={"student": 20}),
-    "/teach/class": Route(("GET", "HEAD", "POST"), {"find": 64}, Body.FORM, {"sure": 10}),
+    "/teach/reset": Route(("POST",), CLASS, Body.FORM, form={"student": 20}),
+    "/teach/class": Route(("GET", "HEAD", "POST"), {"find": 64, **CLASS}, Body.FORM, {"sure": 10}),
     "/teach/member": Route(
-        ("GET", "HEAD", "POST"), {"person": 20}, Body.FORM, {"person": 20, "act": 20, "sure": 10, "name": LONGEST_FIELD}
+        ("GET", "HEAD", "POST"),
+        {"person": 20, **CLASS},
+        Body.FORM,
+        {"person": 20, "act": 20, "sure": 10, "name": LONGEST_FIELD},
     ),
     "/join": _form("class_code"),
     "/visit": Route(("POST",), body=Body.FORM),
@@ -164,7 +168,7 @@ OWN = {
     "/robots.txt": PLAIN,
     "/teach": Route(query=TEACH),
     "/teach/": Route(query=TEACH),
-    "/teach/export.csv": PLAIN,
+    "/teach/export.csv": Route(query=CLASS),
     **SCHOOL,
 }
 GRADIO = ("/config", "/theme.css", "/gradio_api/info", "/gradio_api/app_id")

@@ -1,13 +1,15 @@
-"""The instructors' pages below `/teach`: gradebook, submissions, export, and the class with its members.
+"""The instructors' pages below `/teach`: gradebook, submissions, export, and a class with its members.
 
-Each handler asks by itself whether an instructor is asking, and the service asks again.
+The address names the class; without a name it is the oldest one that they teach. Each handler asks by itself whether
+an instructor is asking, and the service asks again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from urllib.parse import quote
+from functools import partial
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
@@ -15,15 +17,14 @@ from fastapi.responses import RedirectResponse, Response
 from grader.errors import NotAllowed
 from grader.pages import gradebook, lists, plain
 from grader.pages.accounts import Field, header_of
-from grader.pages.gradebook import Asked
+from grader.pages.gradebook import HERE, Asked
 from grader.pages.identity import Identity, id_of
 from grader.pages.render import report_view
 from grader.pages.wording import bare, clean
-from grader.service.classroom import Members
+from grader.service.classroom import Classroom
 from grader.store.people import Member
-from grader.store.records import Role, SubmissionId, User
+from grader.store.records import Role, SubmissionId
 
-HERE = "/teach/"
 ONLY_THEM = "This is for instructors only."
 TO_SIGN_IN = {"/teach": HERE, HERE: HERE, "/teach/class": "/teach/class", "/teach/member": "/teach/class"}
 UNSURE = "Nothing was changed: tick the box first."
@@ -64,40 +65,39 @@ class TeachPages:
 
     def show(self, request: Request) -> Response:
         """Show what the address names: a list of submissions, one of them, or else the gradebook."""
-        user, query = self._asking(request), request.query_params
+        room, query = self._asking(request), request.query_params
         asked, submission = Asked.of(query), query.get("submission", "")
-        instructor = self.identity.service.instructor
         try:
             if asked and (missing := asked.what_is_missing(self.identity.service.catalog)):
                 raise NotAllowed(missing)
             if asked and asked.student is not None and query.get("best"):
-                owner = instructor.student(user, asked.student)
-                submission = instructor.best_attempt(user, owner.id, asked.exercise)
+                submission = room.best_attempt(asked.student, asked.exercise)
             if "submission" in query or submission:
-                return self._submission(user, SubmissionId(submission))
-            return self._list(user, asked) if asked else self._gradebook(user, query.get("track", ""))
+                return self._submission(room, SubmissionId(submission), query.get("class", ""))
+            return self._list(room, asked) if asked else self._gradebook(room, query.get("track", ""))
         except NotAllowed as refusal:
-            return self._page("attempts.html", user, "Not found", view=gradebook.refusal_view(str(refusal)))
+            view = gradebook.refusal_view(str(refusal), _addresses(room))
+            return self._page("attempts.html", room, "Not found", view=view)
 
     def export(self, request: Request) -> Response:
         """Send the gradebook as a CSV file."""
-        user, service = self._asking(request), self.identity.service
-        exercises = list(service.catalog)
-        rows = [gradebook.row_of(student, exercises) for student in service.instructor.students(user)]
+        room, exercises = self._asking(request), list(self.identity.service.catalog)
+        rows = [gradebook.row_of(student, exercises) for student in room.students()]
         headers = {"Content-Disposition": 'attachment; filename="gradebook.csv"', "Cache-Control": "no-store"}
         text = gradebook.csv_of(exercises, rows)
         return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
 
     def link(self, request: Request, student: Field = "") -> Response:
         """Show a link with which a student sets a new password."""
-        user, id = self._asking(request), id_of(student)
+        room, id = self._asking(request), id_of(student)
         try:
-            token = self.identity.service.own_account.link_for_student(user, id)
-            name = clean(self._members.one(user, id).name, 64)
+            token = self.identity.service.own_account.link_for_student(room.asking, room.one.id, id)
+            name = clean(room.member(id).name, 64)
         except NotAllowed as refusal:
-            return plain.page("link.html", header_of(self.identity, request, NO_LINK), 403, error=str(refusal))
+            header = header_of(self.identity, request, NO_LINK)
+            return plain.page("link.html", header, 403, error=str(refusal), to=_addresses(room))
         address = f"{str(request.base_url).rstrip('/')}/reset?token={quote(token, safe='')}"
-        return self._page("link.html", user, LINK, link=address, name=name, student=id)
+        return self._page("link.html", room, LINK, link=address, name=name, student=id)
 
     def show_class(self, request: Request, find: str = "") -> Response:
         """Show the class code and the members, all or those with `find` in their name."""
@@ -105,11 +105,11 @@ class TeachPages:
 
     def replace_code(self, request: Request, sure: Field = "") -> Response:
         """Draw another class code."""
-        user = self._asking(request)
+        room = self._asking(request)
         if sure != "yes":
-            return self._class(user, 422, error=UNSURE)
-        self._members.replace_code(user)
-        return self._class(user, done=NEW_CODE)
+            return self._class(room, 422, error=UNSURE)
+        room.replace_code()
+        return self._class(room, done=NEW_CODE)
 
     def show_member(self, request: Request, person: str = "") -> Response:
         """Show what can be changed about a member."""
@@ -119,87 +119,108 @@ class TeachPages:
         self, request: Request, person: Field = "", act: Field = "", *, sure: Field = "", name: Field = ""
     ) -> Response:
         """Give a member another role or name, or end their membership."""
-        user, id = self._asking(request), id_of(person)
+        room, id = self._asking(request), id_of(person)
         ways: dict[str, Callable[[], None]] = {
-            "instructor": lambda: self._members.set_role(user, id, Role.INSTRUCTOR),
-            "student": lambda: self._members.set_role(user, id, Role.STUDENT),
-            "rename": lambda: self._members.rename(user, id, name),
-            "remove": lambda: self._members.remove(user, id),
+            "instructor": lambda: room.set_role(id, Role.INSTRUCTOR),
+            "student": lambda: room.set_role(id, Role.STUDENT),
+            "rename": lambda: room.rename(id, name),
+            "remove": lambda: room.remove(id),
         }
         if act not in ways or sure != "yes":
-            return self._member(user, person, 422, error=UNSURE)
+            return self._member(room, person, 422, error=UNSURE)
         try:
             ways[act]()
+            return self._member(room, person, done=DONE[act])
         except NotAllowed as refusal:
-            return self._member(user, person, 403, error=str(refusal))
-        if self.identity.instructor(request) is None:  # they have changed their own role
-            return RedirectResponse("/", status_code=303)
-        return self._member(user, person, done=DONE[act])
+            if room.is_lost:  # they have changed their own role
+                return RedirectResponse("/", status_code=303)
+            return self._member(room, person, 403, error=str(refusal))
 
-    @property
-    def _members(self) -> Members:
-        return self.identity.service.members
-
-    def _asking(self, request: Request) -> User:
-        """Return the instructor who is asking.
+    def _asking(self, request: Request) -> Classroom:
+        """Return the class that the address names, for the instructor who is asking.
 
         Raises:
-            HTTPException: it is none; who looks at a page is led to the form for signing in.
+            HTTPException: they teach no such class; who looks at a page is led to the form for signing in.
         """
-        user = self.identity.instructor(request)
+        user, query = self.identity.instructor(request), request.query_params
         if user is not None:
-            return user
+            student = id_of(query["student"]) if "student" in query else None
+            try:
+                return self.identity.service.classroom(user, query.get("class", ""), student)
+            except NotAllowed:
+                raise HTTPException(404, "You teach no such class.") from None
         next = TO_SIGN_IN.get(request.url.path) if request.method == "GET" else None
         if next:
             raise HTTPException(303, ONLY_THEM, headers={"Location": f"/sign-in?next={next}"})
         raise HTTPException(401, ONLY_THEM)
 
-    def _page(self, template: str, user: User, title: str, status: int = 200, /, **shown: object) -> Response:
-        return plain.page(template, lists.header_view(user, title, here=HERE), status, **shown)
+    def _page(self, template: str, room: Classroom, title: str, status: int = 200, /, **shown: object) -> Response:
+        header = lists.header_view(room.asking, title, here=HERE)
+        return plain.page(template, header, status, **shown, to=_addresses(room))
 
-    def _gradebook(self, user: User, track: str) -> Response:
-        service = self.identity.service
-        students, mistakes = service.instructor.students(user), service.instructor.common_mistakes(user)
-        code = service.members.code(user)
-        view = gradebook.gradebook_view(service.catalog, students, mistakes, code=code, track=track)
-        return self._page("gradebook.html", user, gradebook.title_of(service.catalog, track), view=view)
+    def _gradebook(self, room: Classroom, track: str) -> Response:
+        catalog, to = self.identity.service.catalog, _addresses(room)
+        view = gradebook.gradebook_view(catalog, room.students(), room.common_mistakes(), to, track=track)
+        schools = [
+            {"text": one.name, "href": f"{HERE}?{urlencode({'class': one.key})}", "here": one == room.one}
+            for one in room.taught
+        ]
+        shown = {"view": view, "code": room.code(), "schools": schools}
+        return self._page("gradebook.html", room, gradebook.title_of(catalog, track), **shown)
 
-    def _list(self, user: User, asked: Asked) -> Response:
-        service = self.identity.service
-        owner = service.instructor.student(user, asked.student) if asked.student is not None else None
-        mistakes = service.instructor.common_mistakes(user) if asked.exercise else []
-        found = service.instructor.listed(user, asked.wanted)
-        view = gradebook.list_view(asked, found, service.catalog, mistakes, owner=owner)
-        return self._page("attempts.html", user, str(view["title"]), view=view)
+    def _list(self, room: Classroom, asked: Asked) -> Response:
+        catalog = self.identity.service.catalog
+        owner = room.student(asked.student) if asked.student is not None else None
+        mistakes = room.common_mistakes() if asked.exercise else []
+        found = room.listed(asked.wanted)
+        view = gradebook.list_view(asked, found, catalog, mistakes, owner=owner, to=_addresses(room))
+        return self._page("attempts.html", room, str(view["title"]), view=view)
 
-    def _submission(self, user: User, id: SubmissionId) -> Response:
+    def _submission(self, room: Classroom, id: SubmissionId, key: str) -> Response:
         service = self.identity.service
-        found = service.submission(user, id)
-        student = service.instructor.student(user, found.user)
-        view = gradebook.attempt_view(student, found, service.instructor.neighbours(user, found), service.catalog)
+        found = service.submission(room.asking, id)
+        room = service.classroom(room.asking, key, found.user)  # an address without a class is of its owner's
+        student, near = room.student(found.user), room.neighbours(found)
+        view = gradebook.attempt_view(student, found, near, service.catalog, _addresses(room))
         source, report = gradebook.source_view(found), report_view(found.report, number_of_attempt=found.nth)
         title = f"{view['title']}, {lists.called(found.nth).lower()}"
-        return self._page("attempt.html", user, title, view=view, source=source, report=report)
+        return self._page("attempt.html", room, title, view=view, source=source, report=report)
 
-    def _class(self, user: User, status: int = 200, *, done: str = "", error: str = "", find: str = "") -> Response:
-        everybody = self._members.everybody(user)
+    def _class(
+        self, room: Classroom, status: int = 200, *, done: str = "", error: str = "", find: str = ""
+    ) -> Response:
+        everybody = room.everybody()
         people = [one for one in everybody if bare(find) in bare(one.name)]
         shown = {
-            "code": self._members.code(user),
+            "school": room.one.name,
+            "key": room.one.key if len(room.taught) > 1 else "",
+            "code": room.code(),
             "present": [_line(one) for one in people if one.ended is None],
             "former": [_line(one) for one in people if one.ended is not None],
             "many": len(everybody) > MANY,
         }
-        return self._page("class.html", user, "Class and members", status, **shown, find=find, done=done, error=error)
+        return self._page("class.html", room, "Class and members", status, **shown, find=find, done=done, error=error)
 
-    def _member(self, user: User, person: str, status: int = 200, *, done: str = "", error: str = "") -> Response:
+    def _member(self, room: Classroom, person: str, status: int = 200, *, done: str = "", error: str = "") -> Response:
         try:
-            member = self._members.one(user, id_of(person))
+            member = room.member(id_of(person))
         except NotAllowed as refusal:
-            return self._page("member.html", user, "No such member", 404, name="No such member", error=str(refusal))
-        line, own = _line(member), member.id == user.id
+            if room.is_lost:
+                raise
+            return self._page("member.html", room, "No such member", 404, name="No such member", error=str(refusal))
+        line, own = _line(member), member.id == room.asking.id
         title, done = f"{line['name']}: role and membership", done.format(line["name"])
-        return self._page("member.html", user, title, status, **line, own=own, done=done, error=error)
+        return self._page("member.html", room, title, status, **line, own=own, done=done, error=error)
+
+
+def _addresses(room: Classroom) -> Callable[..., str]:
+    """Return what gives the addresses of a class's pages; they name it where its instructor teaches another one."""
+    return partial(_address, room.one.key if len(room.taught) > 1 else "")
+
+
+def _address(key: str, path: str, /, **fields: object) -> str:
+    query = {name: value for name, value in {"class": key, **fields}.items() if value != ""}
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def _line(member: Member) -> Mapping[str, object]:

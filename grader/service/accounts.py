@@ -22,7 +22,7 @@ from itsdangerous import BadSignature
 
 from grader.errors import GraderError, NotAllowed, WrongPassword
 from grader.jobs.table import Queue
-from grader.service.authorize import INSTRUCTORS_ONLY, Action, OwnName, Roster, authorize
+from grader.service.authorize import INSTRUCTORS_ONLY, check_instructor
 from grader.service.limits import EntryLimits, limiters, refuse
 from grader.service.names import NameRegister, email_of, fold, key_of, tidy
 from grader.service.sessions import BrowserTokens, Sessions, Signer
@@ -30,6 +30,7 @@ from grader.store import classes, people, submissions, turns
 from grader.store.engine import Database, Session, server_time
 from grader.store.people import Credentials
 from grader.store.records import Role, User, UserId
+from grader.store.tables import INITIAL_CLASS
 
 PASSWORD_LENGTH = range(10, 201)
 HASHES_AT_ONCE = 1  # each takes a core; the pages have the other one
@@ -45,8 +46,8 @@ WORTHLESS = "This link was used already, or is older than 48 hours. Ask your ins
 class Accounts:
     """Who somebody is: makes accounts, and proves whose they are; what is refused is a `NotAllowed` that says why.
 
-    `class_code` is what somebody who joins the class has to know, until it is replaced; marks of browsers are made with
-    `secret`.
+    `class_code` is what somebody who joins the initial class has to know, until it is replaced; marks of browsers are
+    made with `secret`.
     """
 
     def __init__(
@@ -74,15 +75,14 @@ class Accounts:
     def register(
         self, name: str, password: str, class_code: str = "", address: str = "", *, visitor: User | None = None
     ) -> User:
-        """Make an account: for a student of the class with its code, for somebody who only learns without one.
+        """Make an account: for a student of a class with its code, for somebody who only learns without one.
 
         What `visitor` has done is theirs from now on; the visitor's sessions end.
         """
-        if class_code:
-            self.check_code(class_code, address)
+        class_id = self.class_of_code(class_code, address) if class_code else INITIAL_CLASS
         counted = self._limits.account(address, in_class=bool(class_code))
         try:
-            user = self.add(name, password, Role.STUDENT if class_code else Role.LEARNER)
+            user = self.add(name, password, Role.STUDENT if class_code else Role.LEARNER, class_id)
             if visitor is not None and visitor.visitor:
                 with self._database.write() as session:
                     people.take_over(session, visitor.id, user.id)
@@ -94,30 +94,50 @@ class Accounts:
             raise
 
     def join(self, user: User, class_code: str, address: str = "") -> None:
-        """Make somebody with an account a student of the class."""
+        """Make somebody with an account a student of the class of that code."""
         if user.visitor:
             raise NotAllowed("Register first: a class has members with a name.")
-        self.check_code(class_code, address)
+        class_id = self.class_of_code(class_code, address)
         with self._database.write() as session:
             turns.of_class(session)
-            known = people.user(session, user.id)
-            if known is not None and known.role is Role.LEARNER:
-                people.enter_class(session, user.id, Role.STUDENT, self._clock())
+            if people.role_in(session, class_id, user.id) is Role.LEARNER:
+                people.enter_class(session, class_id, user.id, Role.STUDENT, now=self._clock())
         self.sessions.forget()
 
-    def class_code(self) -> str:
-        """Return what somebody who joins the class has to know."""
-        with self._database.read() as session:
-            return people.class_code(session) or self._class_code
+    def class_code(self, class_id: int = INITIAL_CLASS) -> str:
+        """Return what somebody who joins a class has to know; an empty text where nobody can."""
+        return self._class_codes()[class_id]
 
-    def check_code(self, class_code: str, address: str = "") -> None:
-        """Refuse a wrong class code; hashes nothing, so that nobody waits behind it."""
-        if not hmac.compare_digest(code_of(class_code), code_of(self.class_code())):
+    def _class_codes(self) -> dict[int, str]:
+        with self._database.read() as session:
+            codes = people.class_codes(session)
+        return {**codes, INITIAL_CLASS: codes[INITIAL_CLASS] or self._class_code}
+
+    def replace_class_code(self, class_id: int, code: str) -> None:
+        """Let another code be what somebody who joins a class has to know."""
+        with self._database.write() as session:
+            people.replace_class_code(session, class_id, code)
+
+    def class_of_key(self, key: str) -> int:
+        """Return the id of the class of that key; without one, that of the initial class."""
+        if not key:
+            return INITIAL_CLASS
+        with self._database.read() as session:
+            if (one := classes.find_class(session, key)) is None:
+                raise NotAllowed(f"There is no class {key[:80]!r}.")
+        return one.id
+
+    def class_of_code(self, class_code: str, address: str = "") -> int:
+        """Return the class of a code, and refuse a wrong one; hashes nothing, so that nobody waits behind it."""
+        given = code_of(class_code)
+        right = [id for id, code in self._class_codes().items() if code and hmac.compare_digest(given, code_of(code))]
+        if not right:
             self._limits.code_was_wrong(address)
             raise NotAllowed("This class code is wrong; your instructor knows the right one.")
+        return right[0]
 
-    def add(self, name: str, password: str, role: Role) -> User:
-        """Make an account for anybody, without a class code."""
+    def add(self, name: str, password: str, role: Role, class_id: int = INITIAL_CLASS) -> User:
+        """Make an account for anybody, without a class code; a learner is in no class, everybody else in that one."""
         tidied = tidy(name)
         check_length(password)
         with self._database.read() as session:
@@ -126,7 +146,8 @@ class Accounts:
         with self._database.write() as session:
             turns.of_class(session)  # else two names that look alike could come at once
             self._refuse_alike(session, tidied)
-            return people.add(session, tidied, role, key=fold(tidied), password=hashed, now=self._clock())
+            key, now = fold(tidied), self._clock()
+            return people.add(session, tidied, role, key=key, password=hashed, now=now, class_id=class_id)
 
     def rename(self, id: UserId, name: str) -> str:
         """Give somebody another name, to be shown and to sign in with, and return it as it is shown."""
@@ -220,7 +241,8 @@ class OwnAccount:
 
     def rename(self, user: User, name: str, password: str, address: str) -> User:
         """Give a person another name, to be shown and to sign in with, and return them with it."""
-        authorize(user, Action.RENAME, OwnName(user.id))
+        if user.visitor:
+            raise NotAllowed("Register first: a visitor has no name.")
         refuse(self._renames.wait(str(user.id)), "changes of your name")
         self._prove(user, password, address)
         renamed = replace(user, name=self._accounts.rename(user.id, name))
@@ -233,36 +255,42 @@ class OwnAccount:
             people.close_sessions(session, user.id)
         self._accounts.sessions.forget()
 
-    def leave(self, user: User) -> None:
-        """End a person's membership of the class; the account stays, with all that was handed in."""
+    def leave(self, user: User, key: str) -> None:
+        """End a person's membership of the class of that key; the account stays, with all that was handed in."""
         with self._database.write() as session:
             turns.of_class(session)  # else the last two instructors could leave at once
-            known = people.member(session, user.id)
-            if known is None or known.ended is not None:
+            one = next((one for one, _ in classes.classes_of(session, user.id) if one.key == key), None)
+            if one is None:
                 raise NotAllowed(NO_CLASS)
-            people.check_leaving(session, user.id)
-            people.leave_class(session, user.id, server_time(session, self._clock))
+            people.check_leaving(session, user.id, one.id)
+            people.leave_class(session, one.id, user.id, server_time(session, self._clock))
         self._accounts.sessions.forget()
+
+    def classes(self, user: User) -> list[tuple[str, str]]:
+        """Return the key and the name of each class to which a person belongs."""
+        with self._database.read() as session:
+            return [(one.key, one.name) for one, _ in classes.classes_of(session, user.id)]
 
     def delete(self, user: User, password: str, address: str) -> None:
         """Delete a person with everything that they have handed in."""
         self._prove(user, password, address)
         with self._database.read() as session:
-            people.check_leaving(session, user.id)
+            people.check_leaving(session, user.id, *people.classes_of(session, user.id, Role.INSTRUCTOR))
             under_way = submissions.open_ones(session, user.id)
         for id in under_way:
             self._queue.cancel(id)
         with self._database.write() as session:
             turns.of_class(session)
-            people.check_leaving(session, user.id)
+            people.check_leaving(session, user.id, *people.classes_of(session, user.id, Role.INSTRUCTOR))
             people.delete_person(session, user.id)
         self._accounts.sessions.forget()
 
-    def link_for_student(self, asking: User, student: UserId) -> str:
-        """Return the token of a link with which a student sets a new password, once, within 48 hours."""
-        authorize(asking, Action.RESET, Roster())
+    def link_for_student(self, asking: User, class_id: int, student: UserId) -> str:
+        """Return the token of a link with which a student of a class sets a new password, once, within 48 hours."""
         with self._database.read() as session:
-            is_theirs = people.student(session, student) is not None and people.is_here_alone(session, student)
+            check_instructor(session, asking, class_id)
+            is_student = people.role_in(session, class_id, student) is Role.STUDENT
+            is_theirs = is_student and people.is_here_alone(session, class_id, student)
             known = people.credentials_of(session, student) if is_theirs else None
         if known is None:
             raise NotAllowed("There is no such student.")
@@ -279,9 +307,9 @@ class OwnAccount:
         """
         with self._database.read() as session:
             one = classes.find_class(session, key)
-            own = None if one is None else classes.membership(session, one.id, asking.id)
-            if one is None or own is None or not own.present or own.role is not Role.INSTRUCTOR:
+            if one is None:
                 raise NotAllowed(INSTRUCTORS_ONLY)
+            check_instructor(session, asking, one.id)
             new = classes.without_password(session, one.id)
             known = [people.credentials_of(session, user) for user in new]
         return [(one.user.email, one.user.name, self._link(one)) for one in known if one is not None]

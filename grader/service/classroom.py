@@ -1,19 +1,20 @@
-"""The class: what its instructors read and change of it, and its leaderboards as each reader may see them.
+"""A class: what its instructors read and change of it, and its leaderboards as each reader may see them.
 
 On leaderboards people stand under a pseudonym, unless they choose their own name, or to leave.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from grader.errors import NotAllowed
 from grader.service.accounts import Accounts
-from grader.service.authorize import Action, OwnName, Roster, authorize, may
+from grader.service.authorize import INSTRUCTORS_ONLY, check_instructor, is_instructor
 from grader.service.names import pseudonyms
-from grader.store import keys, people, standings, submissions, turns
+from grader.store import classes, keys, people, standings, submissions, turns
+from grader.store.classes import SchoolClass
 from grader.store.engine import Database, Session, server_time
 from grader.store.people import Member
 from grader.store.records import (
@@ -30,141 +31,174 @@ from grader.store.records import (
     Wanted,
 )
 from grader.store.standings import CommonMistake, Student
-from grader.store.tables import FIRST_CLASS
+from grader.store.tables import INITIAL_CLASS
 
 MOST_LISTED = 300
+NO_STUDENT = "There is no such student."
 NOBODY = "There is no such member of the class."
 ELSEWHERE = "This account is used in another class too; the administrator of the installation changes it."
 
 
-class InstructorService:
-    """What instructors may read about their class; each method raises `NotAllowed` if it is no instructor who asks."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-
-    def _read(self, asking: User) -> AbstractContextManager[Session]:
-        authorize(asking, Action.READ, Roster())
-        return self._database.read()
-
-    def students(self, user: User) -> list[Student]:
-        """Return every student by name, those too who have not handed anything in."""
-        with self._read(user) as session:
-            return standings.students(session)
-
-    def student(self, user: User, id: UserId) -> User:
-        """Return the student of that id; `NotAllowed` for nobody."""
-        with self._read(user) as session:
-            if (known := people.student(session, id)) is None:
-                raise NotAllowed("There is no such student.")
-            return known
-
-    def attempts(self, user: User, student: UserId) -> list[Attempt]:
-        """Return a student's submissions, newest first."""
-        with self._read(user) as session:
-            return submissions.attempts(session, student, class_id=FIRST_CLASS)
-
-    def neighbours(self, user: User, submission: Submission) -> Neighbours:
-        """Return what the same student handed in to the same exercise just before a submission, and just after it."""
-        with self._read(user) as session:
-            return submissions.neighbours(session, submission)
-
-    def listed(self, user: User, wanted: Wanted) -> list[ListedAttempt]:
-        """Return the students' submissions that are wanted, newest first, the last few hundred of them."""
-        with self._read(user) as session:
-            return submissions.listed(session, wanted, most=MOST_LISTED)
-
-    def best_attempt(self, user: User, student: UserId, exercise: str) -> SubmissionId:
-        """Return the submission that a student's best score on an exercise comes from; `NotAllowed` without one."""
-        with self._read(user) as session:
-            if (best := submissions.best_of(session, student, exercise)) is None:
-                raise NotAllowed("There is no graded attempt of this student at that exercise.")
-            return best
-
-    def common_mistakes(self, user: User) -> list[CommonMistake]:
-        """Return the mistakes that students made, on each exercise those of most students first."""
-        with self._read(user) as session:
-            return standings.common_mistakes(session)
-
-
-class Members:
-    """The class as its instructors change it; each method raises `NotAllowed` if it is no instructor who asks."""
+class Classrooms:
+    """Opens a class for whoever teaches it."""
 
     def __init__(self, accounts: Accounts, database: Database, *, clock: Callable[[], float]) -> None:
         self._accounts, self._database, self._clock = accounts, database, clock
 
-    def code(self, asking: User) -> str:
-        """Return the class code."""
-        authorize(asking, Action.MANAGE, Roster())
-        return self._accounts.class_code()
+    def open(self, asking: User, key: str = "", student: UserId | None = None) -> Classroom:
+        """Return the class of that key, or else the oldest one that somebody teaches, with that student in it.
 
-    def replace_code(self, asking: User) -> str:
+        Raises:
+            NotAllowed: they teach no such class.
+        """
+        with self._database.read() as session:
+            taught = [one for one, own in classes.classes_of(session, asking.id) if own.role is Role.INSTRUCTOR]
+            studied = [] if student is None else people.classes_of(session, student, Role.STUDENT)
+        open = [one for one in taught if key in ("", one.key)]
+        if not open:
+            raise NotAllowed(INSTRUCTORS_ONLY)
+        one = next((one for one in open if one.id in studied), open[0])
+        return Classroom(self._accounts, self._database, self._clock, asking, one, tuple(taught))
+
+
+@dataclass(frozen=True, slots=True)
+class Classroom:
+    """A class as one of its instructors reads and changes it.
+
+    Each method raises `NotAllowed` once they teach it no longer. `taught` are all the classes that they teach.
+    """
+
+    _accounts: Accounts
+    _database: Database
+    _clock: Callable[[], float]
+    asking: User
+    one: SchoolClass
+    taught: tuple[SchoolClass, ...]
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether they teach it no longer."""
+        with self._database.read() as session:
+            return not is_instructor(session, self.asking, self.one.id)
+
+    @contextmanager
+    def _read(self, student: UserId | None = None) -> Iterator[Session]:
+        with self._database.read() as session:
+            check_instructor(session, self.asking, self.one.id)
+            if student is not None and people.role_in(session, self.one.id, student) is not Role.STUDENT:
+                raise NotAllowed(NO_STUDENT)
+            yield session
+
+    def students(self) -> list[Student]:
+        """Return every student by name, those too who have not handed anything in."""
+        with self._read() as session:
+            return standings.students(session, self.one.id)
+
+    def student(self, id: UserId) -> User:
+        """Return the student of that id; `NotAllowed` for nobody."""
+        with self._read(id) as session:
+            if (known := people.user(session, id)) is None:
+                raise NotAllowed(NO_STUDENT)
+            return known
+
+    def attempts(self, student: UserId) -> list[Attempt]:
+        """Return a student's submissions, newest first."""
+        with self._read(student) as session:
+            return submissions.attempts(session, student, class_id=self.one.id)
+
+    def neighbours(self, submission: Submission) -> Neighbours:
+        """Return what the same student handed in to the same exercise just before a submission, and just after it."""
+        with self._read(submission.user) as session:
+            return submissions.neighbours(session, self.one.id, submission)
+
+    def listed(self, wanted: Wanted) -> list[ListedAttempt]:
+        """Return the students' submissions that are wanted, newest first, the last few hundred of them."""
+        with self._read() as session:
+            return submissions.listed(session, self.one.id, wanted, most=MOST_LISTED)
+
+    def best_attempt(self, student: UserId, exercise: str) -> SubmissionId:
+        """Return the submission that a student's best score on an exercise comes from; `NotAllowed` without one."""
+        with self._read(student) as session:
+            if (best := submissions.best_of(session, student, exercise)) is None:
+                raise NotAllowed("There is no graded attempt of this student at that exercise.")
+            return best
+
+    def common_mistakes(self) -> list[CommonMistake]:
+        """Return the mistakes that students made, on each exercise those of most students first."""
+        with self._read() as session:
+            return standings.common_mistakes(session, self.one.id)
+
+    def code(self) -> str:
+        """Return the class code; an empty text where none was drawn, so that nobody can join."""
+        with self._read():
+            return self._accounts.class_code(self.one.id)
+
+    def replace_code(self) -> str:
         """Draw another class code, which counts at once in place of the one before, and return it."""
-        authorize(asking, Action.MANAGE, Roster())
         code = keys.drawn_code()
         with self._database.write() as session:
-            people.replace_class_code(session, code)
+            check_instructor(session, self.asking, self.one.id)
+            people.replace_class_code(session, self.one.id, code)
         return code
 
-    def everybody(self, asking: User) -> list[Member]:
+    def everybody(self) -> list[Member]:
         """Return all who belong to the class or did, by name."""
-        authorize(asking, Action.MANAGE, Roster())
-        with self._database.read() as session:
-            return people.members(session)
+        with self._read() as session:
+            return people.members(session, self.one.id)
 
-    def one(self, asking: User, id: UserId) -> Member:
+    def member(self, id: UserId) -> Member:
         """Return one of them; `NotAllowed` for nobody."""
-        authorize(asking, Action.MANAGE, Roster())
-        with self._database.read() as session:
-            if (known := people.member(session, id)) is None:
+        with self._read() as session:
+            if (known := people.member(session, self.one.id, id)) is None:
                 raise NotAllowed(NOBODY)
             return known
 
-    def set_role(self, asking: User, id: UserId, role: Role) -> None:
+    def set_role(self, id: UserId, role: Role) -> None:
         """Give a member another role; somebody who has left the class is back in it.
 
         Raises:
             NotAllowed: there is no such member, or no instructor would be left.
         """
-        self._change(asking, id, role)
+        self._change(id, role)
 
-    def remove(self, asking: User, id: UserId) -> None:
+    def remove(self, id: UserId) -> None:
         """Take somebody out of the class, as `set_role`; their account and what they have handed in stay."""
-        self._change(asking, id, None)
+        self._change(id, None)
 
-    def rename(self, asking: User, id: UserId, name: str) -> None:
+    def rename(self, id: UserId, name: str) -> None:
         """Give a member another name, with which they sign in from then on.
 
         Raises:
             NotAllowed: there is no such member now, or the name is odd or taken.
         """
-        authorize(asking, Action.RENAME, OwnName(id))
-        if self.one(asking, id).ended is not None:
+        if self.member(id).ended is not None:
             raise NotAllowed(NOBODY)
         with self._database.read() as session:
-            if id != asking.id and not people.is_here_alone(session, id):
+            if id != self.asking.id and not people.is_here_alone(session, self.one.id, id):
                 raise NotAllowed(ELSEWHERE)
         self._accounts.rename(id, name)
 
-    def _change(self, asking: User, id: UserId, role: Role | None) -> None:
-        authorize(asking, Action.MANAGE, Roster())
+    def _change(self, id: UserId, role: Role | None) -> None:
+        here = self.one.id
         with self._database.write() as session:
             turns.of_class(session)  # else the last two instructors could remove each other
-            if people.member(session, id) is None:
+            check_instructor(session, self.asking, here)
+            if people.member(session, here, id) is None:
                 raise NotAllowed(NOBODY)
             now = server_time(session, self._clock)
             if role is None:
-                people.leave_class(session, id, now)
+                people.leave_class(session, here, id, now)
             else:
-                people.enter_class(session, id, role, now)
-            people.check_instructor_left(session)
+                people.enter_class(session, here, id, role, now=now)
+            people.check_instructor_left(session, here)
         self._accounts.sessions.forget()
 
 
 @dataclass(frozen=True, slots=True)
 class OwnBoard:
-    """How a person stands on leaderboards, and which pseudonym they have there."""
+    """How a person stands on the leaderboards of a class, and which pseudonym they have there."""
 
+    school: str
     choice: BoardName
     pseudonym: str
 
@@ -176,37 +210,54 @@ class BoardNames:
         """Read from `database`; `secret` is what pseudonyms are drawn from."""
         self._database, self._secret = database, secret
 
-    def leaderboard(self, exercise: str | None = None, reader: User | None = None) -> list[Standing]:
-        """Return the students in order, on one exercise or over all, without those who have left the boards.
+    def classes(self, reader: User | None) -> list[SchoolClass]:
+        """Return the classes whose leaderboards somebody sees: their own; the initial one, if they are in none."""
+        with self._database.read() as session:
+            return self._classes(session, reader)
 
-        Instructors see names; everybody else sees what each one has chosen.
+    def leaderboard(self, exercise: str | None = None, reader: User | None = None, *, key: str = "") -> list[Standing]:
+        """Return the students of a class in order, on one exercise or over all, without those who left the boards.
+
+        It is the reader's class of that key, or else their oldest one. Who teaches it sees names; everybody else sees
+        what each one has chosen.
         """
         with self._database.read() as session:
-            board = standings.leaderboard(session, exercise)
-            if reader is not None and may(reader, Action.READ, Roster()):
+            seen = self._classes(session, reader)
+            one = next((each for each in seen if each.key == key), seen[0])
+            board = standings.leaderboard(session, one.id, exercise)
+            if reader is not None and is_instructor(session, reader, one.id):
                 return board
-            names = pseudonyms(self._secret, people.folded_names(session))
+            names = pseudonyms(self._secret, one.id, people.folded_names(session, one.id))
         return [
             line if line.shown is BoardName.NAME else replace(line, name=names.get(line.user, "Somebody"))
             for line in board
         ]
 
-    def of(self, user: User) -> OwnBoard | None:
-        """Return how a student stands on the boards; None for whoever is on none."""
+    def of(self, user: User) -> list[OwnBoard]:
+        """Return how a student stands on the boards of each of their classes."""
+        found = []
         with self._database.read() as session:
-            choice = people.board_name(session, user.id)
-            if choice is None:
-                return None
-            return OwnBoard(choice, pseudonyms(self._secret, people.folded_names(session))[user.id])
+            for one in self._classes(session, user):
+                if (choice := people.board_name(session, one.id, user.id)) is not None:
+                    names = pseudonyms(self._secret, one.id, people.folded_names(session, one.id))
+                    found.append(OwnBoard(one.name, choice, names[user.id]))
+        return found
 
     def choose(self, user: User, choice: str) -> None:
-        """Let a student stand on the boards in another way from now on.
+        """Let a student stand on the boards of their classes in another way from now on.
 
         Raises:
-            NotAllowed: there is no such way, or they are no student of the class.
+            NotAllowed: there is no such way, or they are no student of a class.
         """
         if choice not in set(BoardName):
             raise NotAllowed("Choose one of the three.")
         with self._database.write() as session:
-            if not people.choose_board_name(session, user.id, BoardName(choice)):
+            studied = people.classes_of(session, user.id, Role.STUDENT)
+            if not studied:
                 raise NotAllowed("Only students of a class are on its leaderboards.")
+            for class_id in studied:
+                people.choose_board_name(session, class_id, user.id, BoardName(choice))
+
+    def _classes(self, session: Session, reader: User | None) -> list[SchoolClass]:
+        own = [] if reader is None else [one for one, _ in classes.classes_of(session, reader.id)]
+        return own or [classes.class_of_id(session, INITIAL_CLASS)]

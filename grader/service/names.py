@@ -22,7 +22,6 @@ from grader.errors import NotAllowed
 from grader.rules.roster import LONGEST_EMAIL
 from grader.rules.roster import fold as fold_email
 from grader.store.records import UserId
-from grader.store.tables import FIRST_CLASS
 
 SHORTEST, LONGEST = 2, 40
 LONGEST_TYPED = 10 * LONGEST  # with letters composed of several characters, and spaces around
@@ -239,28 +238,29 @@ def _unmarked(text: str) -> str:
     return "".join(character for character in text if unicodedata.category(character) != "Cf")
 
 
-def pseudonyms(secret: bytes, members: Sequence[tuple[UserId, str]]) -> dict[UserId, str]:
-    """Return a pseudonym for each member of the class, none of them twice, and none the name of a member.
+def pseudonyms(secret: bytes, class_id: int, members: Sequence[tuple[UserId, str]]) -> dict[UserId, str]:
+    """Return a pseudonym for each member of a class, none of them twice, and none the name of a member.
 
     It is drawn from a keyed hash of the class and the person, so it is the same on every board and at every time, and
     nobody without the secret can tell whose it is. Nothing of it is stored.
 
     Args:
         secret: of the installation.
-        members: everybody who was ever in the class and still has an account, by id, with the folded name. Of two who
+        class_id: the class.
+        members: everybody who was ever in it and still has an account, by id, with the folded name. Of two who
             draw the same pseudonym, the one who came later takes the next one.
     """
     used = {key for _, key in members}
     drawn: dict[UserId, str] = {}
     for user, _ in members:
-        candidates = (_draw(secret, user, place) for place in count())
+        candidates = (_draw(secret, class_id, user, place) for place in count())
         drawn[user] = next(name for name in candidates if fold(name) not in used)
         used.add(fold(drawn[user]))
     return drawn
 
 
-def _draw(secret: bytes, user: UserId, place: int) -> str:
-    message = f"pseudonym:{FIRST_CLASS}:{user}:{place}".encode()
+def _draw(secret: bytes, class_id: int, user: UserId, place: int) -> str:
+    message = f"pseudonym:{class_id}:{user}:{place}".encode()
     number = int.from_bytes(hmac.digest(secret, message, hashlib.sha256)[:8], "big")
     number, adjective = divmod(number, len(ADJECTIVES))
     number, animal = divmod(number, len(ANIMALS))

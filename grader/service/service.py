@@ -22,19 +22,17 @@ from grader.jobs import shares
 from grader.jobs.table import Queue
 from grader.jobs.tryouts import Tryouts
 from grader.service.accounts import Accounts, OwnAccount
-from grader.service.authorize import NOT_YOURS, Action, OwnWork, authorize
+from grader.service.authorize import NOT_YOURS
 from grader.service.classes import work
 from grader.service.classes.answers import Classes
-from grader.service.classes.work import teaches
-from grader.service.classroom import BoardNames, InstructorService, Members
+from grader.service.classroom import BoardNames, Classrooms
 from grader.service.hidden import Seals
 from grader.service.limits import limiters, payer
 from grader.service.student import Drafts, Trail
 from grader.service.tryouts import TryoutService
-from grader.store import coursework, keys, standings, submissions, turns
+from grader.store import keys, standings, submissions, turns
 from grader.store.engine import Database, server_time
-from grader.store.records import Attempt, Submission, SubmissionId, User, UserId, Watch
-from grader.store.tables import FIRST_CLASS
+from grader.store.records import Attempt, Role, Submission, SubmissionId, User, Watch
 
 LOG = logging.getLogger(__name__)
 ID = re.compile(r"[0-9A-Za-z_.-]{1,40}")
@@ -46,7 +44,7 @@ class Rules:
     """What an installation allows, and what it keeps to itself.
 
     Attributes:
-        class_code: what somebody who joins the class has to know, until an instructor replaces it.
+        class_code: what somebody who joins the initial class has to know, until an instructor replaces it.
         secret: what seeds are drawn from.
         slots: how many submissions are graded at once on each device.
         source_bytes: the longest source that is taken.
@@ -71,9 +69,9 @@ class Rules:
 
 
 class Service:
-    """One class, its exercises, and what it has handed in; nothing runs before `start`.
+    """The exercises, the classes, and what is handed in; nothing runs before `start`.
 
-    What belongs to another person, to all but instructors, is refused as if it were not there (`NotAllowed`).
+    What belongs to another person is refused as if it were not there (`NotAllowed`), but to who teaches them.
 
     Args:
         database: up to date.
@@ -97,7 +95,7 @@ class Service:
             hasher=hasher, clock=clock,
         )  # fmt: skip
         self.own_account = OwnAccount(accounts, database, queue, secret=rules.secret, clock=clock)
-        self.members, self.instructor = Members(accounts, database, clock=clock), InstructorService(database)
+        self._classrooms = Classrooms(accounts, database, clock=clock)
         self.boards = BoardNames(database, rules.secret)
         self.drafts = Drafts(database, catalog, longest=rules.source_bytes, clock=clock)
         self._seals = Seals(database, clock)
@@ -109,11 +107,11 @@ class Service:
         self.register, self.add_user, self.sign_in = accounts.register, accounts.add, accounts.sign_in
         self.begin_session, self.mark = accounts.begin_session, accounts.mark
         self.user_of, self.sign_out = accounts.sessions.user_of, accounts.sessions.end
-        self.leaderboard = self.boards.leaderboard
+        self.leaderboard, self.classroom = self.boards.leaderboard, self._classrooms.open
 
     @property
     def class_code(self) -> str:
-        """What somebody who joins the class has to know; for the console of whoever starts the service."""
+        """What somebody who joins the initial class has to know; for the console of whoever starts the service."""
         return self.accounts.class_code()
 
     def _all_slots(self) -> int:
@@ -180,12 +178,12 @@ class Service:
 
     def cancel(self, user: User, id: SubmissionId) -> None:
         """Take a submission back; it uses up no attempt. One that is finished stays as it is."""
-        self._authorize(user, Action.CANCEL, id)
+        self._authorize(user, id, Role.INSTRUCTOR)
         self._queue.cancel(id)
 
     def submission(self, user: User, id: SubmissionId) -> Submission:
         """Return a submission with its report."""
-        self._authorize(user, Action.READ, id)
+        self._authorize(user, id, Role.INSTRUCTOR, Role.ASSISTANT)
         with self._database.read() as session:
             found = submissions.get(session, id)
             if found is not None and found.user == user.id:
@@ -203,7 +201,7 @@ class Service:
 
     def watch(self, user: User, id: SubmissionId) -> AsyncIterator[Watch]:
         """Yield how far a submission is, at once and at each change, up to its end."""
-        self._authorize(user, Action.READ, id)
+        self._authorize(user, id, Role.INSTRUCTOR, Role.ASSISTANT)
         return self._seals.watch(user.id, id, self._queue.subscribe(id))
 
     def attempts(self, user: User, exercise: str | None = None) -> list[Attempt]:
@@ -231,23 +229,13 @@ class Service:
             raise NotAllowed(f"{STILL_THE_STARTER} No attempt was used.")
         return raw
 
-    def _authorize(self, user: User, action: Action, id: SubmissionId) -> None:
-        owner: UserId | None = None
-        is_taught = False
-        if ID.fullmatch(id):  # whatever else is asked for, no database has to take it
-            with self._database.read() as session:
-                place = coursework.place_of(session, id)
-                is_taught = (
-                    action is Action.READ
-                    and place is not None
-                    and place[0] != user.id
-                    and teaches(session, user.id, id)
-                )
-            # Instructors of the first class have all work of that class, and of no other one.
-            if place is not None and (place[0] == user.id or place[1] == FIRST_CLASS):
-                owner = place[0]
-        if not is_taught:
-            authorize(user, action, OwnWork(owner))
+    def _authorize(self, user: User, id: SubmissionId, *roles: Role) -> None:
+        """Return if it is one's own submission, or if one has a role over it that may do this."""
+        if not ID.fullmatch(id):  # no database has to take it
+            raise NotAllowed(NOT_YOURS)
+        with self._database.read() as session:
+            if submissions.owner(session, id) != user.id and work.role_over(session, user.id, id) not in roles:
+                raise NotAllowed(NOT_YOURS)
 
 
 class Condition:

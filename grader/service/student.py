@@ -109,7 +109,7 @@ class Trail:
                 others = tuple(self._seals.attempts(session, user.id, mine))
             else:  # staff of one class read nothing of another one
                 place = coursework.place_of(session, first.id)
-                of_class = None if place is None else place[1]
+                of_class = (place and place[1]) or 0  # practice is of none
                 others = tuple(submissions.attempts(session, first.user, first.exercise, class_id=of_class))
         if not other:
             checked = (one.id for one in others if one.number < first.number and one.status is not None)

@@ -36,7 +36,7 @@ from sqlalchemy.orm import Session
 
 from grader.errors import GraderFault
 from grader.store import keys, private, turns
-from grader.store.tables import FIRST_CLASS, Base, ClassRow
+from grader.store.tables import INITIAL_CLASS, Base, ClassRow
 
 MANIFEST, ROWS = "manifest.json", "rows.jsonl"
 KEPT = (keys.SECRET, keys.CLASS_CODE)  # what the data directory has and the database has not
@@ -253,7 +253,7 @@ def load(session: Session, manifest: DumpManifest, lines: IO[bytes]) -> None:
 
 def _check_empty(session: Session) -> None:
     for table in lasting():
-        others = (ClassRow.id != FIRST_CLASS,) if table is ClassRow.__table__ else ()  # each database begins with one
+        others = (ClassRow.id != INITIAL_CLASS,) if table is ClassRow.__table__ else ()  # each database begins with one
         number = session.scalar(select(func.count()).select_from(table).where(*others))
         if number:
             raise DumpRefused(

@@ -1,4 +1,4 @@
-"""People: their accounts, sessions and drafts, and what they are in the class."""
+"""People: their accounts, sessions and drafts, and what they are in a class."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, and_, delete, exists, func, select, update
+from sqlalchemy import ColumnElement, Row, Select, and_, case, delete, exists, func, select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
@@ -15,7 +15,7 @@ from grader.errors import NotAllowed
 from grader.store import turns
 from grader.store.records import BoardName, Draft, Role, User, UserId
 from grader.store.tables import (
-    FIRST_CLASS,
+    INITIAL_CLASS,
     OPEN,
     BestRow,
     ClassRow,
@@ -31,8 +31,7 @@ from grader.store.tables import (
 MOST_SESSIONS = 50  # of one person at once
 SWEPT = 200  # sessions that have ended, at each that begins; a statement takes only so many values
 LAST = "This is the only instructor. Make somebody else an instructor first."
-IN_CLASS: ColumnElement[bool] = and_(MembershipRow.class_id == FIRST_CLASS, MembershipRow.ended.is_(None))
-STUDENT: ColumnElement[bool] = and_(IN_CLASS, MembershipRow.role == Role.STUDENT.value)
+_RANKS = (Role.LEARNER, Role.STUDENT, Role.ASSISTANT, Role.INSTRUCTOR)  # who may do more comes later
 _MemberLine = tuple[int, str, str, float, float | None]  # user, name, role, joined, ended
 
 
@@ -57,11 +56,11 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """Somebody who belongs to the class, or did.
+    """Somebody who belongs to a class, or did.
 
     Attributes:
         id, name: the person.
-        role: what they are in the class, or were.
+        role: what they are in it, or were.
         joined: when they came to it first, in seconds since the epoch.
         ended: when they left; None as long as they belong to it.
     """
@@ -73,8 +72,12 @@ class Member:
     ended: float | None
 
 
-def add(session: Session, name: str, role: Role, *, key: str, password: str, now: float) -> User:
+def add(
+    session: Session, name: str, role: Role, *, key: str, password: str, now: float, class_id: int = INITIAL_CLASS
+) -> User:
     """Store a new person, their name folded in `key` and the hash of their password, and return them.
+
+    A learner is in no class, everybody else in that one.
 
     Raises:
         NotAllowed: the name is taken.
@@ -83,8 +86,8 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
     session.add(row)
     _flush_name(session, name)
     if role is not Role.LEARNER:
-        enter_class(session, UserId(row.id), role, now)
-    return User(UserId(row.id), name, role, enrolled=role is not Role.LEARNER)
+        enter_class(session, class_id, UserId(row.id), role, now=now)
+    return User(UserId(row.id), name, role, studies=role is Role.STUDENT)
 
 
 def rename(session: Session, user: UserId, name: str, *, key: str) -> None:
@@ -163,10 +166,11 @@ def user(session: Session, id: UserId) -> User | None:
     return None if line is None else _user(line)
 
 
-def student(session: Session, id: UserId) -> User | None:
-    """Return the student of that id; None for an instructor, too."""
-    known = user(session, id)
-    return known if known is not None and known.role is Role.STUDENT else None
+def role_in(session: Session, class_id: int, user: UserId) -> Role:
+    """Return what somebody is in a class now; a learner is in none."""
+    row = MembershipRow
+    found = session.scalar(select(row.role).where(row.user_id == user, *_present(class_id)))
+    return Role(found or Role.LEARNER)
 
 
 def credentials(session: Session, key: str, email: str = "") -> Credentials | None:
@@ -238,9 +242,14 @@ def draft(session: Session, user: UserId, exercise: str) -> Draft | None:
     return None if row is None else Draft(row.source, row.saved)
 
 
-def is_student(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
-    """Return the condition that a person is a student of the class."""
-    return exists().where(MembershipRow.user_id == user, STUDENT)
+def student_here(class_id: int) -> ColumnElement[bool]:
+    """Return the condition that a membership is that of a present student of a class."""
+    return and_(*_present(class_id), MembershipRow.role == Role.STUDENT.value)
+
+
+def is_student(user: InstrumentedAttribute[int], class_id: int) -> ColumnElement[bool]:
+    """Return the condition that a person is a student of a class."""
+    return exists().where(MembershipRow.user_id == user, student_here(class_id))
 
 
 def in_class(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
@@ -249,126 +258,127 @@ def in_class(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
     return exists().where(row.user_id == user, row.ended.is_(None))
 
 
-def is_here_alone(session: Session, user: UserId) -> bool:
-    """Return whether somebody was never in another class than the first one, and administers nothing.
+def _present(class_id: int) -> tuple[ColumnElement[bool], ...]:
+    return MembershipRow.class_id == class_id, MembershipRow.ended.is_(None)
+
+
+def is_here_alone(session: Session, class_id: int, user: UserId) -> bool:
+    """Return whether somebody was never in another class than this one, and administers nothing.
 
     Only then may an instructor of that class give a link for a password, or another name: the account is nobody else's.
     """
     row = MembershipRow
-    elsewhere = exists().where(row.user_id == user, row.class_id != FIRST_CLASS)
+    elsewhere = exists().where(row.user_id == user, row.class_id != class_id)
     query = select(UserRow.id).where(UserRow.id == user, ~UserRow.administrator, ~elsewhere)
     return session.scalar(query) is not None
 
 
-def _is_staff(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
-    row = aliased(MembershipRow)
-    return exists().where(row.user_id == user, row.ended.is_(None), row.role != Role.STUDENT.value)
+def class_codes(session: Session) -> dict[int, str]:
+    """Return the code that was drawn for each class, by the class's id; an empty text where none was."""
+    return {id: code or "" for id, code in session.execute(select(ClassRow.id, ClassRow.code).order_by(ClassRow.id))}
 
 
-def class_code(session: Session) -> str:
-    """Return the class code that took the place of the first one; an empty text where none did."""
-    return session.scalar(select(ClassRow.code).where(ClassRow.id == FIRST_CLASS)) or ""
-
-
-def replace_class_code(session: Session, code: str) -> None:
+def replace_class_code(session: Session, class_id: int, code: str) -> None:
     """Store another class code, which counts from now on."""
-    session.get_one(ClassRow, FIRST_CLASS).code = code
+    session.get_one(ClassRow, class_id).code = code
 
 
-def enter_class(session: Session, user: UserId, role: Role, now: float) -> None:
+def enter_class(session: Session, class_id: int, user: UserId, role: Role, *, now: float) -> None:
     """Make somebody a member in that role, for the first time or again."""
-    row = session.get(MembershipRow, (user, FIRST_CLASS))
+    row = session.get(MembershipRow, (user, class_id))
     if row is None:
-        session.add(MembershipRow(user_id=user, class_id=FIRST_CLASS, role=role.value, joined=now))
+        session.add(MembershipRow(user_id=user, class_id=class_id, role=role.value, joined=now))
     else:
         row.role, row.ended = role.value, None
     session.flush()
 
 
-def leave_class(session: Session, user: UserId, now: float) -> None:
+def leave_class(session: Session, class_id: int, user: UserId, now: float) -> None:
     """End somebody's membership; what they have done stays."""
-    session.get_one(MembershipRow, (user, FIRST_CLASS)).ended = now
+    session.get_one(MembershipRow, (user, class_id)).ended = now
     session.flush()
 
 
-def members(session: Session) -> list[Member]:
-    """Return everybody who belongs to the class or did, by name."""
-    return sorted(map(_member, session.execute(_members())), key=lambda one: (one.name.casefold(), one.id))
+def members(session: Session, class_id: int) -> list[Member]:
+    """Return everybody who belongs to a class or did, by name."""
+    return sorted(map(_member, session.execute(_members(class_id))), key=lambda one: (one.name.casefold(), one.id))
 
 
-def member(session: Session, user: UserId) -> Member | None:
+def member(session: Session, class_id: int, user: UserId) -> Member | None:
     """Return one of them."""
-    line = session.execute(_members().where(UserRow.id == user)).one_or_none()
+    line = session.execute(_members(class_id).where(UserRow.id == user)).one_or_none()
     return None if line is None else _member(line)
 
 
-def check_leaving(session: Session, id: UserId) -> None:
-    """Make sure that the class keeps an instructor when this person goes, as long as there is anybody else in it.
+def classes_of(session: Session, user: UserId, *roles: Role) -> list[int]:
+    """Return the ids of the classes to which somebody belongs in one of those roles, the oldest first."""
+    row = MembershipRow
+    query = select(row.class_id).where(row.user_id == user, row.ended.is_(None), row.role.in_(roles))
+    return list(session.scalars(query.order_by(row.class_id)))
+
+
+def check_leaving(session: Session, id: UserId, *class_ids: int) -> None:
+    """Make sure that each class keeps an instructor when this person goes, as long as there is anybody else in it.
 
     Raises:
-        NotAllowed: it would not.
+        NotAllowed: one would not.
     """
-    present = {one.id: one.role for one in members(session) if one.ended is None}
-    leaving = present.pop(id, None)
-    if leaving is Role.INSTRUCTOR and present and Role.INSTRUCTOR not in present.values():
-        raise NotAllowed(LAST)
+    for class_id in class_ids:
+        present = {one.id: one.role for one in members(session, class_id) if one.ended is None}
+        leaving = present.pop(id, None)
+        if leaving is Role.INSTRUCTOR and present and Role.INSTRUCTOR not in present.values():
+            raise NotAllowed(LAST)
 
 
-def check_instructor_left(session: Session) -> None:
-    """Make sure that the class has an instructor.
+def check_instructor_left(session: Session, class_id: int) -> None:
+    """Make sure that a class has an instructor.
 
     Raises:
         NotAllowed: it has none.
     """
-    if not session.scalar(select(exists().where(IN_CLASS, MembershipRow.role == Role.INSTRUCTOR.value))):
+    if not session.scalar(select(exists().where(*_present(class_id), MembershipRow.role == Role.INSTRUCTOR.value))):
         raise NotAllowed(LAST)
 
 
-def folded_names(session: Session) -> list[tuple[UserId, str]]:
-    """Return everybody who was ever in the class, by id, with the folded name."""
+def folded_names(session: Session, class_id: int) -> list[tuple[UserId, str]]:
+    """Return everybody who was ever in a class, by id, with the folded name."""
     row = MembershipRow
-    query = select(UserRow.id, UserRow.key).join(row, row.user_id == UserRow.id).where(row.class_id == FIRST_CLASS)
+    query = select(UserRow.id, UserRow.key).join(row, row.user_id == UserRow.id).where(row.class_id == class_id)
     return [(UserId(id), key) for id, key in session.execute(query.order_by(UserRow.id))]
 
 
-def board_name(session: Session, user: UserId) -> BoardName | None:
-    """Return what a student has chosen to be on the boards; None for whoever is no student of the class."""
-    chosen = session.scalar(select(MembershipRow.board).where(MembershipRow.user_id == user, STUDENT))
+def board_name(session: Session, class_id: int, user: UserId) -> BoardName | None:
+    """Return what a student has chosen to be on a class's boards; None for whoever is no student of it."""
+    row = MembershipRow
+    chosen = session.scalar(select(row.board).where(row.user_id == user, student_here(class_id)))
     return None if chosen is None else BoardName(chosen)
 
 
-def choose_board_name(session: Session, user: UserId, name: BoardName) -> bool:
-    """Store what a student wants to be on the boards; return whether there is such a student."""
+def choose_board_name(session: Session, class_id: int, user: UserId, name: BoardName) -> None:
+    """Store what a student wants to be on a class's boards."""
     row = MembershipRow
-    changed = update(row).where(row.user_id == user, STUDENT).values(board=name.value).returning(row.user_id)
-    return session.execute(changed).one_or_none() is not None
+    session.execute(update(row).where(row.user_id == user, student_here(class_id)).values(board=name.value))
 
 
 @cache
 def _users(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
-    """Select people, with what they are in the class; kept, since each request asks for one."""
+    """Select people, with the most and the least that they are in any class; kept, since each request asks for one."""
     row = MembershipRow
-    query = select(
-        UserRow.id,
-        UserRow.name,
-        row.role,
-        UserRow.email,
-        in_class(UserRow.id).label("enrolled"),
-        _is_staff(UserRow.id).label("staff"),
-        *columns,
-    )
-    return query.outerjoin(row, and_(row.user_id == UserRow.id, IN_CLASS))
+    rank = case({role.value: place for place, role in enumerate(_RANKS)}, value=row.role)
+    mine = (row.user_id == UserRow.id, row.ended.is_(None))
+    most, least = (select(which(rank)).where(*mine).scalar_subquery() for which in (func.max, func.min))
+    return select(UserRow.id, UserRow.name, most.label("most"), least.label("least"), UserRow.email, *columns)
 
 
 def _user(line: Row[Any]) -> User:
-    role = Role(line.role or Role.LEARNER)
-    return User(UserId(line.id), line.name, role, line.email or "", bool(line.enrolled), bool(line.staff))
+    studies = line.least is not None and _RANKS[line.least] is Role.STUDENT
+    return User(UserId(line.id), line.name, _RANKS[line.most or 0], line.email or "", studies=studies)
 
 
-def _members() -> Select[*_MemberLine]:
+def _members(class_id: int) -> Select[*_MemberLine]:
     row = MembershipRow
     columns = (UserRow.id, UserRow.name, row.role, row.joined, row.ended)
-    return select(*columns).join(row, row.user_id == UserRow.id).where(row.class_id == FIRST_CLASS)
+    return select(*columns).join(row, row.user_id == UserRow.id).where(row.class_id == class_id)
 
 
 def _member(line: Row[*_MemberLine]) -> Member:

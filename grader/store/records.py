@@ -62,18 +62,16 @@ class User:
     """A person with an account, or a visitor, who has no name.
 
     Attributes:
-        role: what they are in the class that the installation began with.
+        role: what they are in a class; of several classes, what lets them do most.
         email: what they sign in with as well, folded; empty without one.
-        enrolled: whether they belong to any class.
-        staff: whether they teach or assist any class.
+        studies: whether they are a student of any class.
     """
 
     id: UserId
     name: str
     role: Role
     email: str = ""
-    enrolled: bool = field(default=False, compare=False)
-    staff: bool = field(default=False, compare=False)
+    studies: bool = field(default=False, compare=False)
 
     @property
     def visitor(self) -> bool:
@@ -83,7 +81,7 @@ class User:
     @property
     def member(self) -> bool:
         """Whether they belong to a class."""
-        return self.enrolled or self.role is not Role.LEARNER
+        return self.role is not Role.LEARNER
 
 
 @dataclass(frozen=True, slots=True)

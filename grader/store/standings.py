@@ -115,15 +115,16 @@ def used(session: Session, user: UserId, exercise: str) -> int:
     return session.scalar(select(func.max(row.nth)).where(*mine)) or 0
 
 
-def leaderboard(session: Session, exercise: str | None = None) -> list[Standing]:
-    """Return the students in order: score, then fewer attempts, then earlier; equal ones share a rank.
+def leaderboard(session: Session, class_id: int, exercise: str | None = None) -> list[Standing]:
+    """Return the students of a class in order: score, then fewer attempts, then earlier; equal ones share a rank.
 
     Those who have left the boards are not among them.
     """
     if exercise is None:
-        query = _standings(TotalRow, TotalRow.solved)
+        query = _standings(class_id, TotalRow, TotalRow.solved)
     else:
-        query = _standings(BestRow, case((BestRow.score >= FULL, 1), else_=0)).where(BestRow.exercise == exercise)
+        is_solved = case((BestRow.score >= FULL, 1), else_=0)
+        query = _standings(class_id, BestRow, is_solved).where(BestRow.exercise == exercise)
     board: list[Standing] = []
     rank, last = 0, None
     for place, (user, name, score, attempts, reached, solved, shown) in enumerate(session.execute(query), 1):
@@ -133,22 +134,22 @@ def leaderboard(session: Session, exercise: str | None = None) -> list[Standing]
     return board
 
 
-def _standings(row: type[BestRow | TotalRow], solved: SQLColumnExpression[int]) -> Select[*_Line]:
+def _standings(class_id: int, row: type[BestRow | TotalRow], solved: SQLColumnExpression[int]) -> Select[*_Line]:
     """Select the students in order; columns and no objects, of which five hundred would take ten times as long."""
     return (
         select(row.user_id, UserRow.name, row.score, row.attempts, row.reached, solved, MembershipRow.board)
         .join(UserRow, UserRow.id == row.user_id)
-        .join(MembershipRow, and_(MembershipRow.user_id == row.user_id, people.STUDENT))
+        .join(MembershipRow, and_(MembershipRow.user_id == row.user_id, people.student_here(class_id)))
         .where(MembershipRow.board != BoardName.NONE.value)
         .order_by(row.score.desc(), row.attempts, row.reached, row.user_id)
     )
 
 
-def students(session: Session) -> list[Student]:
-    """Return every student by name, those too who have not handed anything in."""
+def students(session: Session, class_id: int) -> list[Student]:
+    """Return every student of a class by name, those too who have not handed anything in."""
     # One look into an index for each student: grouping would read an entry for each submission there is.
     last = (_last(SubmissionRow.user_id, SubmissionRow.created), _last(SessionRow.user_id, SessionRow.created))
-    rows = session.execute(select(UserRow.id, UserRow.name, *last).where(people.is_student(UserRow.id)))
+    rows = session.execute(select(UserRow.id, UserRow.name, *last).where(people.is_student(UserRow.id, class_id)))
     grades: dict[int, dict[str, Grade]] = {}
     for user, exercise, score, attempts in session.execute(
         select(BestRow.user_id, BestRow.exercise, BestRow.score, BestRow.used)
@@ -165,12 +166,12 @@ def _last(owner: InstrumentedAttribute[int], moment: InstrumentedAttribute[float
     return select(func.max(moment)).where(owner == UserRow.id).scalar_subquery()
 
 
-def common_mistakes(session: Session) -> list[CommonMistake]:
-    """Return the mistakes that students made, on each exercise those of most students first."""
+def common_mistakes(session: Session, class_id: int) -> list[CommonMistake]:
+    """Return the mistakes that students of a class made, on each exercise those of most students first."""
     row = MistakeRow
     query = (
         select(row.exercise, row.mistake, func.max(row.title), func.count(), func.sum(row.times))
-        .where(people.is_student(row.user_id))
+        .where(people.is_student(row.user_id, class_id))
         .group_by(row.exercise, row.mistake)
         .order_by(row.exercise, func.count().desc(), func.sum(row.times).desc(), row.mistake)
     )

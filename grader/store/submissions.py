@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Select, TextClause, and_, bindparam, case, exists, func, select
+from sqlalchemy import ColumnElement, Select, TextClause, and_, bindparam, case, exists, func, or_, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -28,9 +28,9 @@ from grader.store.records import (
     Wanted,
 )
 from grader.store.tables import (
-    FIRST_CLASS,
     FLAGGED,
     OPEN,
+    AssignmentRow,
     BestRow,
     DiagnosisRow,
     GradingRow,
@@ -59,8 +59,8 @@ EXPLAIN_SECONDS = 240.0  # after the verdict: a search waits for others, and for
 MOST_LISTED = 200
 
 
-def add(session: Session, submission: Submission, *, class_id: int = FIRST_CLASS) -> Submission:
-    """Store a new submission to a class; return it numbered after the person's others on the exercise.
+def add(session: Session, submission: Submission) -> Submission:
+    """Store a new submission; return it numbered after the person's others on the exercise.
 
     It is in no queue before `Queue.submit` has put it there, in the same transaction.
 
@@ -73,7 +73,7 @@ def add(session: Session, submission: Submission, *, class_id: int = FIRST_CLASS
     nth = standings.used(session, submission.user, submission.exercise) + 1
     one = submission
     row = SubmissionRow(
-        id=one.id, user_id=one.user, class_id=class_id, exercise=one.exercise, number=number, nth=nth, state=OPEN,
+        id=one.id, user_id=one.user, exercise=one.exercise, number=number, nth=nth, state=OPEN,
         exercise_version=one.exercise_version, source=one.raw, seed=one.seed, device=one.device, created=one.created,
     )  # fmt: skip
     session.add(row)
@@ -120,6 +120,12 @@ def settled(report: Report | None, finished: float | None, now: float) -> Report
     return report.given_up()
 
 
+def is_of(class_id: int) -> ColumnElement[bool]:
+    """Return the condition that a class sees a submission of its student: for an assignment of it, or practice."""
+    of_class = select(AssignmentRow.id).where(AssignmentRow.class_id == class_id)
+    return or_(SubmissionRow.assignment_id.is_(None), SubmissionRow.assignment_id.in_(of_class))
+
+
 def unfinished(session: Session, user: UserId, exercise: str) -> SubmissionId | None:
     """Return the one of the person's submissions on the exercise that still waits or runs."""
     found = session.scalar(
@@ -139,14 +145,14 @@ def open_ones(session: Session, user: UserId) -> list[SubmissionId]:
 def attempts(
     session: Session, user: UserId, exercise: str | None = None, *, class_id: int | None = None, most: int = MOST_LISTED
 ) -> list[Attempt]:
-    """Return the person's submissions, in all classes or in one, newest first.
+    """Return the person's submissions, all or those that are of a class, newest first.
 
     There are no more than `most`: a list that nobody reads to its end.
     """
     row = SubmissionRow
     query = _joined(select(*_LINE)).where(row.user_id == user).limit(most)
     if class_id is not None:
-        query = query.where(row.class_id == class_id)
+        query = query.where(is_of(class_id))
     if exercise is None:
         query = query.order_by(row.created.desc(), row.number.desc())
     else:  # numbers count them as they came, and an index holds them in that order
@@ -169,10 +175,10 @@ def full_marks(session: Session, user: UserId) -> dict[str, list[float]]:
     return times
 
 
-def neighbours(session: Session, one: Submission) -> Neighbours:
-    """Return what the person handed in to the exercise just before `one`, and just after it."""
+def neighbours(session: Session, class_id: int, one: Submission) -> Neighbours:
+    """Return what the person handed in to the exercise just before `one`, and just after it, of what a class sees."""
     row = SubmissionRow
-    mine = (row.user_id == one.user, row.exercise == one.exercise)
+    mine = (row.user_id == one.user, row.exercise == one.exercise, is_of(class_id))
     before = select(row.id).where(*mine, row.number < one.number).order_by(row.number.desc()).limit(1)
     after = select(row.id).where(*mine, row.number > one.number).order_by(row.number).limit(1)
     previous, following = (None if id is None else SubmissionId(id) for id in map(session.scalar, (before, after)))
@@ -196,20 +202,20 @@ def best_of(session: Session, user: UserId, exercise: str) -> SubmissionId | Non
     return None if id is None else SubmissionId(id)
 
 
-def listed(session: Session, wanted: Wanted, *, most: int) -> list[ListedAttempt]:
-    """Return at most `most` of the submissions of present students that are wanted, newest first."""
+def listed(session: Session, class_id: int, wanted: Wanted, *, most: int) -> list[ListedAttempt]:
+    """Return at most `most` of the submissions of a class's present students that are wanted, newest first."""
     row = SubmissionRow
     query = _joined(select(UserRow.id, UserRow.name, *_LINE)).join(UserRow, UserRow.id == row.user_id).limit(most)
     conditions = _conditions(wanted)
     if wanted.flags:  # there are few, and an index has them by the time of the report
-        query = query.where(is_student(row.user_id), *conditions).order_by(GradingRow.created.desc())
+        query = query.where(is_student(row.user_id, class_id), *conditions).order_by(GradingRow.created.desc())
     else:  # from the people to their submissions, and never through everybody's; of rows, only those that are listed
         order = (row.created.desc(), row.number.desc())
-        students = select(UserRow.id).where(is_student(UserRow.id))
+        students = select(UserRow.id).where(is_student(UserRow.id, class_id))
         ids = select(row.id).where(row.user_id.in_(students), *conditions).order_by(*order).limit(most)
         query = query.where(row.id.in_(ids.subquery().select())).order_by(*order)
     people, lines = [], []
-    for user, name, *line in session.execute(query.where(row.class_id == FIRST_CLASS)):
+    for user, name, *line in session.execute(query.where(is_of(class_id))):
         people.append((UserId(user), name))
         lines.append(line)
     return [ListedAttempt(one, *who) for one, who in zip(_attempts(session, lines), people, strict=True)]

@@ -42,7 +42,7 @@ OPEN = "open"  # SubmissionRow.state until there is a result
 _IS_OPEN = text("state = 'open'")
 FLAGGED = text("flag <> ''")
 _WAITING = text("claim IS NULL")
-FIRST_CLASS = 1
+INITIAL_CLASS = 1  # the one that each database begins with
 PASSING = {"passing": True}  # of tables whose rows are worth nothing once the processes that wrote them have ended
 
 
@@ -76,10 +76,10 @@ class UserRow(Base):
 
 
 class ClassRow(Base):
-    """A class; an installation begins with one, of the id `FIRST_CLASS`.
+    """A class; an installation begins with one, of the id `INITIAL_CLASS`.
 
-    `code` is what students join with, once the code that the installation began with was replaced. `key` is how
-    commands and addresses of pages name it, and `bank` the late days that each student has.
+    `code` is what students join with; without one nobody can, but the initial class by the code of the settings. `key`
+    is how commands and addresses of pages name it, and `bank` the late days that each student has.
     """
 
     __tablename__ = "classes"
@@ -150,9 +150,9 @@ class DraftRow(Base):
 class SubmissionRow(Base):
     """What was handed in; where it stands in a queue is in `jobs`, what came of it in `gradings`.
 
-    Without an assignment it is practice. The due time that was promised to its person at the hand-in goes on counting
-    for it. `state` is `open` until there is a result, or it is cancelled. `exercise_version` is that at the hand-in.
-    `nth` is a cache: which of the person's attempts it is, 0 for one that uses up none.
+    Without an assignment it is practice, which is of no class. The due time that was promised to its person at the
+    hand-in goes on counting for it. `state` is `open` until there is a result, or it is cancelled. `exercise_version`
+    is that at the hand-in. `nth` is a cache: which of the person's attempts it is, 0 for one that uses up none.
     """
 
     __tablename__ = "submissions"
@@ -168,7 +168,6 @@ class SubmissionRow(Base):
 
     id: Mapped[str] = mapped_column(String(40), primary_key=True)
     user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
-    class_id: Mapped[int] = mapped_column(ForeignKey("classes.id", ondelete="CASCADE"))
     exercise: Mapped[str] = mapped_column(String(100))
     number: Mapped[int]
     nth: Mapped[int] = mapped_column(default=0, server_default=text("0"))

@@ -16,14 +16,14 @@ from sqlalchemy.orm import Session
 
 from grader.errors import NotAllowed
 from grader.store.records import SubmissionId, UserId
-from grader.store.tables import FIRST_CLASS, ClassRow, SubmissionRow, UserRow
+from grader.store.tables import INITIAL_CLASS, ClassRow, SubmissionRow, UserRow
 
 GONE = "This account was deleted."
 
 
 def of_class(session: Session) -> None:
-    """Take the turn of the class."""
-    session.scalar(select(ClassRow.id).where(ClassRow.id == FIRST_CLASS).with_for_update(key_share=True))
+    """Take the turn of whatever concerns who belongs to a class, and names: it is the same for all classes."""
+    session.scalar(select(ClassRow.id).where(ClassRow.id == INITIAL_CLASS).with_for_update(key_share=True))
 
 
 def of_person(session: Session, user: UserId) -> None:

@@ -15,7 +15,7 @@ from grader.settings import DATABASE, Settings
 from grader.store import migrate, people, standings
 from grader.store.engine import Database
 from grader.store.records import Role, UserId
-from grader.store.tables import JobRow
+from grader.store.tables import INITIAL_CLASS, JobRow
 from tests.jobs import postgres
 from tests.jobs.worked import everything, fill
 
@@ -52,8 +52,8 @@ def test_everything_arrives(data: Path, to: str, capsys: pytest.CaptureFixture[s
     before, after = everything(url), everything(to)
     with closing(Database(to)) as database:
         with database.read() as session:
-            names = [one.user.name for one in standings.students(session)]
-            best, common = standings.best(session, UserId(2)), standings.common_mistakes(session)
+            names = [one.user.name for one in standings.students(session, INITIAL_CLASS)]
+            best, common = standings.best(session, UserId(2)), standings.common_mistakes(session, INITIAL_CLASS)
             ready = session.scalars(select(JobRow.submission_id).where(JobRow.claim.is_(None))).all()
         with database.write() as session:
             fresh = people.add(session, "Eve", Role.STUDENT, key="eve", password="h", now=1.0)

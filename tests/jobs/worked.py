@@ -14,7 +14,7 @@ from grader.store.dump import lasting
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions, store
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
-from grader.store.tables import CommentRow
+from grader.store.tables import INITIAL_CLASS, CommentRow
 
 LATE = Diagnosis(mistake="late", title="Late", message="m", certain=True)
 TAUGHT = 1_790_000_000.0  # 21 September 2026
@@ -30,8 +30,8 @@ def fill(database: Database) -> None:
         visitor = people.add(session, "", Role.LEARNER, key="\nvisitor 1", password="", now=4.5)
         people.open_session(session, visitor.id, digest="d" * 64, now=5.0, expires=1e12)
         people.keep_draft(session, ada.id, "softmax", Draft("a\0b ä \N{GREEK SMALL LETTER LAMDA}", 6.125))
-        people.replace_class_code(session, "another-code")
-        people.leave_class(session, gone.id, 7.0)
+        people.replace_class_code(session, INITIAL_CLASS, "another-code")
+        people.leave_class(session, INITIAL_CLASS, gone.id, 7.0)
         for number, (owner, score) in enumerate([(ada, 0.1 + 0.2), (ada, 100.0), (visitor, 50.0), (prof, 1.0)]):
             made = submissions.add(session, _draft(owner, number))
             report = Report(

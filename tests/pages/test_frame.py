@@ -7,6 +7,7 @@ from playwright.sync_api import Page, expect
 
 from grader.pages.routes import PAGES
 from grader.store.records import Role
+from grader.store.tables import INITIAL_CLASS
 
 HEADER = """() => {
     const text = (node) => node.getAttribute("aria-label") || node.textContent.trim();
@@ -88,7 +89,7 @@ def test_rules_stand_beside_the_fields_that_a_link_or_an_instructor_opens(open_p
     teacher, student = person(role=Role.INSTRUCTOR), person()
     page = open_page(f"/teach/member?person={student.user.id}", teacher)
     assert "2 to 40 characters" in described(page, "New name")
-    token = site.service.own_account.link_for_student(teacher.user, student.user.id)
+    token = site.service.own_account.link_for_student(teacher.user, INITIAL_CLASS, student.user.id)
     page.goto(f"/reset?token={token}")
 
     assert "10 to 200 characters" in described(page, "New password")

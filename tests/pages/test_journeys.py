@@ -78,7 +78,7 @@ def test_a_right_solution_is_accepted(open_page, person, site):
     expect(page.get_by_role("heading", name="Accepted")).to_be_visible()
     expect(page.get_by_role("img", name="solved")).to_be_visible()
     page.get_by_role("tab", name="Leaderboard").click()
-    own = site.service.boards.of(who.user)
+    (own,) = site.service.boards.of(who.user)
     expect(page.locator(".gym-you")).to_contain_text(re.compile(f"{own.pseudonym}.*you"))
     expect(page.locator("#board")).not_to_contain_text(who.user.name)
 

@@ -132,7 +132,7 @@ def test_a_student_chooses_how_to_stand_on_leaderboards(open_page, person, site,
     site.service.submit(who.user, "softmax", source)
     wait_for(lambda: site.service.best(who.user) == {"softmax": 100.0})
     board = open_page("/leaderboard?ex=softmax", who)
-    own = site.service.boards.of(who.user)
+    (own,) = site.service.boards.of(who.user)
     expect(board.locator(".gym-you")).to_contain_text(own.pseudonym)
     expect(board.get_by_role("table")).not_to_contain_text(who.user.name)
     page = open_page("/account", who)

@@ -21,6 +21,7 @@ from grader.pages.routes import SCHOOL
 from grader.store.classes import find_person
 from grader.store.people import enter_class, leave_class
 from grader.store.records import Role
+from grader.store.tables import INITIAL_CLASS
 from tests.pages.conftest import Person, Site
 from tests.pages.test_accessibility import axe, found_at_both_sizes  # noqa: F401
 
@@ -426,8 +427,8 @@ def test_an_instructor_of_the_first_class_has_no_hand_on_accounts_and_work_of_an
         enter_class(session, ada, Role.STUDENT, 1.0)
     try:
         refused = {
-            "link": lambda: service.own_account.link_for_student(boss.user, ada),
-            "name": lambda: service.members.rename(boss.user, ada, "Mallory"),
+            "link": lambda: service.own_account.link_for_student(boss.user, INITIAL_CLASS, ada),
+            "name": lambda: service.classroom(boss.user).rename(ada, "Mallory"),
             "read": lambda: service.submission(boss.user, taught.attempt),
             "cancel": lambda: service.cancel(boss.user, taught.attempt),
             "appoint": lambda: classes.do(
@@ -439,7 +440,7 @@ def test_an_instructor_of_the_first_class_has_no_hand_on_accounts_and_work_of_an
         for what, do in refused.items():
             with pytest.raises(NotAllowed):
                 pytest.fail(f"{what}: {do()}")
-        assert taught.attempt not in {one.id for one in service.instructor.attempts(boss.user, ada)}
+        assert taught.attempt not in {one.id for one in service.classroom(boss.user).attempts(ada)}
     finally:
         with service.condition.database.write() as session:
             leave_class(session, ada, 2.0)

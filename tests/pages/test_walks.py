@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from grader.store import people
 from grader.store.records import Role
+from grader.store.tables import INITIAL_CLASS
 from tests.pages.conftest import CODE, PASSWORD, Person, Site
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, write
 
@@ -137,8 +138,8 @@ def graded(person, handed_in) -> Person:
 def code_of_the_class(site: Site):
     """Give the class code, which counts again afterwards: other tests know it."""
     yield site.service.class_code
-    with site.service.members._database.write() as session:
-        people.replace_class_code(session, CODE)
+    with site.service._database.write() as session:
+        people.replace_class_code(session, INITIAL_CLASS, CODE)
 
 
 def read_attempts(page: Page, who: Person, titles: set[str]) -> None:

@@ -17,10 +17,11 @@ from grader.service.sessions import MARK_SECONDS, BrowserTokens
 from grader.store import people
 from grader.store.engine import Database
 from grader.store.records import Role, User, UserId, Wanted
-from grader.store.tables import GradingRow, SubmissionRow, UserRow
+from grader.store.tables import INITIAL_CLASS, GradingRow, SubmissionRow, UserRow
 from tests.service.conftest import Clock
 from tests.service.test_service import graded
 
+KEY = "the-class"  # of the initial class
 Person = Callable[..., User]
 HOME = "192.0.2.1"
 
@@ -298,15 +299,15 @@ def test_whoever_leaves_the_class_keeps_what_they_have_done(service: Service, pe
     graded(service, ada)
     token = service.sign_in("Ada", OLD, HERE)
     with pytest.raises(NotAllowed, match="only instructor"):
-        service.own_account.leave(ida)
-    service.own_account.leave(ada)
+        service.own_account.leave(ida, KEY)
+    service.own_account.leave(ada, KEY)
     outside = service.user_of(token)
 
     assert outside == replace(ada, role=Role.LEARNER)
     assert service.leaderboard() == []
     assert service.best(ada) == {"softmax": 100.0}
     with pytest.raises(NotAllowed, match=NO_CLASS):
-        service.own_account.leave(ada)
+        service.own_account.leave(ada, KEY)
     service.accounts.join(outside, service.class_code, HERE)
     assert [line.user for line in service.leaderboard()] == [ada.id]
 
@@ -326,7 +327,7 @@ def test_a_link_works_once_and_for_two_days(service: Service, person: Person, cl
     """After it was used, or the password was changed otherwise, or 48 hours, it is worth nothing."""
     ada, ida = person("Ada"), person("Ida", Role.INSTRUCTOR)
     copied = service.sign_in("Ada", OLD, HERE)
-    first, second = (service.own_account.link_for_student(ida, ada.id) for _ in range(2))
+    first, second = (service.own_account.link_for_student(ida, INITIAL_CLASS, ada.id) for _ in range(2))
     fresh = service.own_account.reset(first, NEW)
     assert (service.user_of(copied), service.user_of(fresh)) == (None, ada)
     for used in (first, second):
@@ -353,10 +354,10 @@ def test_only_instructors_make_links_and_only_for_students(service: Service, per
     """A student gets none, for nobody; an instructor none for an instructor."""
     ada, ida, max = person("Ada"), person("Ida", Role.INSTRUCTOR), person("Max", Role.INSTRUCTOR)
     with pytest.raises(NotAllowed, match="instructors only"):
-        service.own_account.link_for_student(ada, ada.id)
+        service.own_account.link_for_student(ada, INITIAL_CLASS, ada.id)
     for nobody in (max.id, UserId(999)):
         with pytest.raises(NotAllowed, match="no such student"):
-            service.own_account.link_for_student(ida, nobody)
+            service.own_account.link_for_student(ida, INITIAL_CLASS, nobody)
     with pytest.raises(NotAllowed, match="no account called 'Nobody'"):
         service.own_account.link_for("Nobody")
     visitor = service.user_of(service.accounts.visit(HERE))
@@ -387,8 +388,8 @@ def test_a_new_name_is_shown_everywhere_and_signs_in(service: Service, person: P
 
     assert renamed == service.user_of(token) == User(ada.id, "Augusta King", Role.STUDENT)
     assert [line.name for line in service.leaderboard("softmax", prof)] == ["Augusta King"]
-    assert [one.user.name for one in service.instructor.students(prof)] == ["Augusta King"]
-    assert [one.name for one in service.instructor.listed(prof, Wanted())] == ["Augusta King"]
+    assert [one.user.name for one in service.classroom(prof).students()] == ["Augusta King"]
+    assert [one.name for one in service.classroom(prof).listed(Wanted())] == ["Augusta King"]
     with pytest.raises(NotAllowed, match="name or the password is wrong"):
         service.sign_in("Ada", OLD, HERE)
     assert service.user_of(service.sign_in("augusta king", OLD, HERE)) == renamed
@@ -422,8 +423,8 @@ def test_names_change_a_few_times_an_hour(service: Service, person: Person, cloc
         ada = service.own_account.rename(ada, f"Ada {number}", OLD, HERE)
     with pytest.raises(NotAllowed, match="Too many changes of your name"):
         service.own_account.rename(ada, "Ada again", OLD, HERE)
-    service.members.rename(prof, ada.id, "Ada by Prof")
+    service.classroom(prof).rename(ada.id, "Ada by Prof")
     clock.now += 3600.0
-    known = service.members.one(prof, ada.id)
+    known = service.classroom(prof).member(ada.id)
 
     assert service.own_account.rename(replace(ada, name=known.name), "Ada again", OLD, HERE).name == "Ada again"

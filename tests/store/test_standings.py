@@ -14,6 +14,7 @@ from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Reason, Role, SubmissionId, User
 from grader.store.standings import CommonMistake, Grade
+from grader.store.tables import INITIAL_CLASS
 
 Graded = Callable[..., SubmissionId]
 Cached = dict[str, list[tuple[object, ...]]]
@@ -115,7 +116,7 @@ def count(graded: Callable[..., object]) -> Count:
 
 def board(database: Database, exercise: str | None) -> list[tuple[int, str, float, int, float, int]]:
     with database.read() as session:
-        lines = standings.leaderboard(session, exercise)
+        lines = standings.leaderboard(session, INITIAL_CLASS, exercise)
     return [(line.rank, line.name, line.score, line.attempts, line.reached, line.solved) for line in lines]
 
 
@@ -199,7 +200,7 @@ def test_everybody_is_listed_whether_they_have_begun_or_not(database: Database, 
         people.open_session(session, zoe.id, digest="z", now=5.0, expires=99.0)
         people.open_session(session, bob.id, digest="b", now=6.0, expires=99.0)
     with database.read() as session:
-        listed = standings.students(session)
+        listed = standings.students(session, INITIAL_CLASS)
 
     assert [(one.user, one.grades, one.active) for one in listed] == [
         (ada, {}, None),
@@ -215,7 +216,7 @@ def test_mistakes_are_counted_per_student_and_attempt(database: Database, person
         graded(user, report_with(0.0, seen("late"), seen("late", "New")), created=1.0)
     graded(ada, report_with(0.0, seen("scale")), created=2.0)
     with database.read() as session:
-        common = standings.common_mistakes(session)
+        common = standings.common_mistakes(session, INITIAL_CLASS)
 
     assert common == [
         CommonMistake("softmax", "late", "New", students=2, times=3),

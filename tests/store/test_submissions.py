@@ -14,7 +14,7 @@ from grader.store import gradings, people, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import GradingId, Role, State, Submission, SubmissionId, User, Wanted
-from grader.store.tables import Base, SubmissionRow, UserRow
+from grader.store.tables import INITIAL_CLASS, Base, SubmissionRow, UserRow
 
 Draft = Callable[..., Submission]
 Person = Callable[..., User]
@@ -65,7 +65,7 @@ def test_only_what_counts_is_an_attempt(
         found = [submissions.get(session, id) for id in ids]
         listed = submissions.attempts(session, ada.id, "softmax")
         outcomes = [submissions.outcome(session, id).nth for id in ids]
-        near = [submissions.neighbours(session, one).count for one in found if one is not None]
+        near = [submissions.neighbours(session, INITIAL_CLASS, one).count for one in found if one is not None]
     assert outcomes == [0, 1, 0, 2, 0, 0, 3]
     assert [one and one.nth for one in found] == outcomes
     assert [one.nth for one in reversed(listed)] == outcomes
@@ -126,8 +126,8 @@ def test_flagged_reports_are_found_newest_first(database: Database, person: Pers
             gradings.store(session, stored.id, Grading.of(report, VERSIONS, 20.0 + number))
 
     with database.read() as session:
-        found = submissions.listed(session, Wanted(flags=(Flag.LOOK, Flag.READY_MADE)), most=9)
-        first = submissions.listed(session, Wanted(flags=(Flag.LOOK, Flag.READY_MADE)), most=1)
+        found = submissions.listed(session, INITIAL_CLASS, Wanted(flags=(Flag.LOOK, Flag.READY_MADE)), most=9)
+        first = submissions.listed(session, INITIAL_CLASS, Wanted(flags=(Flag.LOOK, Flag.READY_MADE)), most=1)
         kept = submissions.get(session, SubmissionId("s0"))
     assert [(one.name, one.attempt.id, one.attempt.flag) for one in found] == [
         ("Bob", "s1", Flag.LOOK), ("Ada", "s0", Flag.READY_MADE),
@@ -150,7 +150,7 @@ def test_the_neighbours_of_a_submission_are_its_owners_on_the_same_exercise(
         submissions.add(session, draft(ada, "other", exercise="masking", created=25.0))
     with database.read() as session:
         stored = [submissions.get(session, id) for id in (*ids, SubmissionId("other"))]
-        around = [submissions.neighbours(session, one) for one in stored if one]
+        around = [submissions.neighbours(session, INITIAL_CLASS, one) for one in stored if one]
 
     assert [(one.previous, one.next, one.count) for one in around] == [
         (None, ids[1], 3), (ids[0], ids[2], 3), (ids[1], None, 3), (None, None, 1),
@@ -173,12 +173,14 @@ def test_a_list_holds_what_is_wanted_of_present_students(
     for other in (left, prof):
         graded(other, wrong, created=50.0)
     with database.write() as session:
-        people.leave_class(session, left.id, 60.0)
+        people.leave_class(session, INITIAL_CLASS, left.id, 60.0)
     names = {id: name for name, id in ids.items()}
 
     def shown(most: int = 9, **wanted: object) -> list[str]:
         with database.read() as session:
-            return [names[one.attempt.id] for one in submissions.listed(session, Wanted(**wanted), most=most)]
+            return [
+                names[one.attempt.id] for one in submissions.listed(session, INITIAL_CLASS, Wanted(**wanted), most=most)
+            ]
 
     assert shown() == ["ada mask", "bob late", "bob", "ada late"]
     assert shown(most=2) == ["ada mask", "bob late"]

@@ -22,16 +22,18 @@ from grader.jobs.tryouts import TryoutThread
 from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.accounts import Accounts
+from grader.service.authorize import INSTRUCTORS_ONLY
 from grader.service.service import Rules
 from grader.service.student import Drafts
 from grader.store import migrate, people, standings, submissions, tokens
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Draft, Role, Submission, SubmissionId, User
-from grader.store.tables import GradingFilesRow, JobRow, SubmissionRow
+from grader.store.tables import INITIAL_CLASS, GradingFilesRow, JobRow, SubmissionRow
 from tests.jobs import postgres
 from tests.jobs.classroom import take
 
+KEY = "the-class"  # of the initial class
 ROUNDS = range(10)
 PASSWORD = "correct horse"
 CHOSEN = ("softmax", "padding_mask", "causal_attention")
@@ -171,8 +173,8 @@ def test_of_two_names_that_look_alike_one_is_taken(site: Site) -> None:
 
 
 WAYS: dict[str, Callable[[Service, User, User], None]] = {
-    "removes the other": lambda service, one, other: service.members.remove(other, one.id),
-    "leaves": lambda service, one, _: service.own_account.leave(one),
+    "removes the other": lambda service, one, other: service.classroom(other).remove(one.id),
+    "leaves": lambda service, one, _: service.own_account.leave(one, KEY),
     "deletes the account": lambda service, one, _: service.own_account.delete(one, PASSWORD, ""),
 }
 
@@ -186,12 +188,13 @@ def test_the_last_instructor_stays(site: Site, way: Callable[[Service, User, Use
         ada, eve = (site.people(0).add(f"person {next(site.ids)}", PASSWORD, Role.INSTRUCTOR) for _ in "ae")
         found = together(lambda: way(first, ada, eve), lambda: way(second, eve, ada))  # noqa: B023 - made at once
         with site.databases[0].read() as session:
-            left = [one.role for one in people.members(session) if one.ended is None].count(Role.INSTRUCTOR)
+            present = [one.role for one in people.members(session, INITIAL_CLASS) if one.ended is None]
+            left = present.count(Role.INSTRUCTOR)
         with site.databases[0].write() as session:
             for one in (ada, eve):
                 people.delete_person(session, one.id)
 
-        assert [str(one) for one in found if one] == [people.LAST]
+        assert [str(one) in (people.LAST, INSTRUCTORS_ONLY) for one in found if one] == [True]
         assert left == 1
 
 
@@ -298,7 +301,7 @@ def test_two_verdicts_of_one_person_at_once_are_both_counted(site: Site) -> None
         together(*[lambda n=n, claim=claim: end(claim, n % 2) for n, claim in enumerate(taken)])
 
         with site.databases[0].read() as session:
-            board = {line.user: line.score for line in standings.leaderboard(session)}
+            board = {line.user: line.score for line in standings.leaderboard(session, INITIAL_CLASS)}
         assert board[ada.id] == 150.0
 
 

@@ -44,7 +44,7 @@ def hand_in(asking: Request, event: HandInWork) -> Mapping[str, Any]:
         raise ClassRefusal("exists", f"There is a submission {event.id!r} already.")
     taken = rule(asking, user, event.assignment, event.exercise)
     submission = _submission(asking, user, event)
-    submissions.add(asking.session, submission, class_id=asking.school_class.id)
+    submissions.add(asking.session, submission)
     _count(asking, id, event.assignment, taken)
     if event.source is None:
         grade_as_given(asking, id, event.exercise, submission.source)
@@ -106,13 +106,11 @@ def destinations(session: Session, user: UserId, exercise: str, now: float) -> l
 def store_where_it_counts(session: Session, submission: Submission) -> None:
     """Store a new submission, for the assignment to which it goes now, or as practice."""
     goals = destinations(session, submission.user, submission.exercise, submission.created)
-    if not goals:
-        submissions.add(session, submission)
-        return
-    goal = goals[0]
-    submissions.add(session, submission, class_id=goal.one.id)
-    id = coursework.assignment_id(session, goal.one.id, goal.assignment.key)
-    if isinstance(goal.taken, Accepted) and id is not None:
+    submissions.add(session, submission)
+    goal = next(iter(goals), None)
+    if goal is not None and isinstance(goal.taken, Accepted):
+        id = coursework.assignment_id(session, goal.one.id, goal.assignment.key)
+        assert id is not None
         coursework.assign_submission(session, submission.id, id, goal.taken.promise)
 
 
@@ -128,21 +126,29 @@ def sealed(session: Session, user: UserId, now: float) -> frozenset[str]:
     return frozenset(found)
 
 
-def teaches(session: Session, user: UserId, id: SubmissionId) -> bool:
-    """Return whether somebody reads a submission as staff of its class, an assistant those of their sections."""
-    place = coursework.place_of(session, id)
-    own = None if place is None else classes.membership(session, place[1], user)
-    if place is None or own is None or not own.present or own.role is Role.STUDENT:
-        return False
-    whose = classes.membership(session, place[1], place[0])
-    return whose is not None and (own.role is Role.INSTRUCTOR or whose.section in own.sections)
+def role_over(session: Session, user: UserId, id: SubmissionId) -> Role | None:
+    """Return as what somebody has to do with another person's submission: instructor, assistant, or not at all.
+
+    An attempt at an assignment concerns the staff of its class, practice that of each class in which its owner studies;
+    an assistant has their sections only.
+    """
+    owner, class_id, _ = coursework.place_of(session, id) or (None, None, "")
+    found: set[Role] = set()
+    for one, own in classes.classes_of(session, user):
+        whose = classes.membership(session, one.id, owner) if owner is not None else None
+        if whose is None or own.role is Role.STUDENT:
+            continue
+        is_here = one.id == class_id if class_id is not None else whose.present and whose.role is Role.STUDENT
+        if is_here and (own.role is Role.INSTRUCTOR or whose.section in own.sections):
+            found.add(own.role)
+    return Role.INSTRUCTOR if Role.INSTRUCTOR in found else next(iter(found), None)
 
 
 def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
     """Let an attempt of one's own count no longer, or again."""
     user = classes.find_person(asking.session, event.person)
     place = coursework.place_of(asking.session, SubmissionId(event.id))
-    if user is None or place is None or place[0] != user or place[2] is None:
+    if user is None or place is None or place[0] != user or place[1] is None:
         raise unknown("There is no such attempt among yours.")
     turns.of_person(asking.session, user)
     one = classes.class_of_id(asking.session, place[1])
@@ -151,7 +157,7 @@ def set_aside(asking: Request, event: SetAside) -> Mapping[str, Any]:
     if known is None or not known.present:
         raise ClassRefusal(WhyNot.NOT_MEMBER.value, _WHY[WhyNot.NOT_MEMBER])
     book = asking.book(user)
-    assignment = book.assignments[coursework.key_of_assignment(asking.session, place[2])]
+    assignment = book.assignments[place[2]]
     if known.person not in book.members or not may_set_aside(book, known.person, assignment, asking.at):
         raise ClassRefusal(WhyNot.CLOSED.value, "This assignment is closed, so which attempts count stays as it is.")
     coursework.set_aside(asking.session, SubmissionId(event.id), aside=not event.undo)

@@ -8,6 +8,7 @@ Own: yes
 import re
 
 from grader.service.names import pseudonyms
+from grader.store.tables import INITIAL_CLASS
 from tests.pages.arena import HONEST
 
 NAME = "Vera Unmistakable"
@@ -33,7 +34,7 @@ def attack(world):
     shown = set(re.findall(r">([^<>]+)<", told[0].text))
     assert f"{victim.user}" not in re.findall(r"=\"(\d+)\"", told[0].text.partition("<tbody>")[2])
     for guess in (b"", b"secret", b"pseudonym", NAME.encode(), world.service.class_code.encode()):
-        assert pseudonyms(guess, [(victim.user, NAME)])[victim.user] not in shown
+        assert pseudonyms(guess, INITIAL_CLASS, [(victim.user, NAME)])[victim.user] not in shown
     client = world.client(world.eve)
     client.post("/account", data={"act": "board", "board": "name", "student": str(victim.user), "user": str(victim.user)})
     names = {line.user: line.name for line in world.service.leaderboard("softmax", world.ada.user)}

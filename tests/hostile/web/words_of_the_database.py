@@ -18,7 +18,7 @@ def control(world):
 
 
 def attack(world):
-    before = len(world.service.instructor.students(world.prof.user))
+    before = len(world.service.classroom(world.prof.user).students())
     client, prof = world.client(world.eve), world.client(world.prof)
     for words in WORDS:
         answer = world.event(client, "submit", words, words)
@@ -31,4 +31,4 @@ def attack(world):
         guest = world.client()
         guest.cookies.set("attention_gym", words.replace(";", "%3b"))
         world.harmless(guest.post("/sign-in", data={"name": words, "password": words}), guest.get("/work"))
-    assert len(world.service.instructor.students(world.prof.user)) == before
+    assert len(world.service.classroom(world.prof.user).students()) == before

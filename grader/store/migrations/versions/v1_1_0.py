@@ -70,6 +70,7 @@ def _change_work() -> None:
         ):  # fmt: skip
             submissions.add_column(column, **_behind(after))
             after = column.name
+        submissions.drop_column("class_id")  # that of the assignment
         submissions.create_foreign_key(assigned, "assignments", ["assignment_id"], ["id"], ondelete="SET NULL")
     op.create_index("ix_submissions_assignment_id", "submissions", ["assignment_id"])
     with _changed("gradings") as gradings:
