@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from urllib.parse import urlencode
 
 from grader.exercise.catalog import Catalog
 from grader.exports.cells import BYTE_ORDER_MARK, quoted
@@ -30,6 +31,16 @@ _SUMS: list[View] = [
     {"name": "Attempts", "kind": "number"},
     {"name": "Last active", "kind": "time"},
 ]
+
+
+def addresses_in(key: str) -> To:
+    """Return what gives the addresses of the pages of the class of that key; without one they name no class."""
+
+    def to(path: str, **fields: object) -> str:
+        query = {name: value for name, value in {"class": key, **fields}.items() if value != ""}
+        return f"{path}?{urlencode(query)}" if query else path
+
+    return to
 
 
 @dataclass(frozen=True, slots=True)

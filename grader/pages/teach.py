@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
@@ -17,7 +16,7 @@ from fastapi.responses import RedirectResponse, Response
 from grader.errors import NotAllowed
 from grader.pages import gradebook, lists, plain
 from grader.pages.accounts import Field, header_of
-from grader.pages.gradebook import HERE, Asked
+from grader.pages.gradebook import HERE, Asked, To, addresses_in
 from grader.pages.identity import Identity, id_of
 from grader.pages.render import report_view
 from grader.pages.wording import bare, clean
@@ -162,8 +161,7 @@ class TeachPages:
         catalog, to = self.identity.service.catalog, _addresses(room)
         view = gradebook.gradebook_view(catalog, room.students(), room.common_mistakes(), to, track=track)
         schools = [
-            {"text": one.name, "href": f"{HERE}?{urlencode({'class': one.key})}", "here": one == room.one}
-            for one in room.taught
+            {"text": one.name, "href": addresses_in(one.key)(HERE), "here": one == room.one} for one in room.taught
         ]
         shown = {"view": view, "code": room.code(), "schools": schools}
         return self._page("gradebook.html", room, gradebook.title_of(catalog, track), **shown)
@@ -213,14 +211,9 @@ class TeachPages:
         return self._page("member.html", room, title, status, **line, own=own, done=done, error=error)
 
 
-def _addresses(room: Classroom) -> Callable[..., str]:
+def _addresses(room: Classroom) -> To:
     """Return what gives the addresses of a class's pages; they name it where its instructor teaches another one."""
-    return partial(_address, room.one.key if len(room.taught) > 1 else "")
-
-
-def _address(key: str, path: str, /, **fields: object) -> str:
-    query = {name: value for name, value in {"class": key, **fields}.items() if value != ""}
-    return f"{path}?{urlencode(query)}" if query else path
+    return addresses_in(room.one.key if len(room.taught) > 1 else "")
 
 
 def _line(member: Member) -> Mapping[str, object]:

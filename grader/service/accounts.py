@@ -40,6 +40,7 @@ PASSES, MEMORY_KIB, LANES = 3, 19 << 10, 1
 LINK_SECONDS = 48 * 3600
 LONGEST_ID = 18  # digits
 NO_CLASS = "You are in no class."
+WHICH_CLASS = "Say which of your classes to leave."
 WORTHLESS = "This link was used already, or is older than 48 hours. Ask your instructor for a new one."
 
 
@@ -255,13 +256,14 @@ class OwnAccount:
             people.close_sessions(session, user.id)
         self._accounts.sessions.forget()
 
-    def leave(self, user: User, key: str) -> None:
-        """End a person's membership of the class of that key; the account stays, with all that was handed in."""
+    def leave(self, user: User, key: str = "") -> None:
+        """End a person's membership of the class of that key, or of the only one; account and work stay."""
         with self._database.write() as session:
             turns.of_class(session)  # else the last two instructors could leave at once
-            one = next((one for one, _ in classes.classes_of(session, user.id) if one.key == key), None)
-            if one is None:
-                raise NotAllowed(NO_CLASS)
+            found = [one for one, _ in classes.classes_of(session, user.id) if key in ("", one.key)]
+            if len(found) != 1:
+                raise NotAllowed(WHICH_CLASS if found else NO_CLASS)
+            (one,) = found
             people.check_leaving(session, user.id, one.id)
             people.leave_class(session, one.id, user.id, server_time(session, self._clock))
         self._accounts.sessions.forget()

@@ -11,13 +11,14 @@ from playwright.sync_api import expect
 from grader.exercise.catalog import Catalog
 from grader.judge.report import Diagnosis, Dimension, Figures, Heatmap, Location, Status, Verdict
 from grader.pages import comparison
-from grader.pages.gradebook import Asked, list_view
+from grader.pages.gradebook import Asked, addresses_in, list_view
 from grader.pages.lists import attempts_view, comparisons, work_line
 from grader.store.records import Attempt, ListedAttempt, Role, State, Submission, SubmissionId, User, UserId
 from tests.pages.samples import HOSTILE, accepted_report, check, ended_report, failed_report
 from tests.pages.test_journeys import HOSTILE as MARKUP
 from tests.pages.test_journeys import LATE_MASK, SOLUTION
 
+TO = addresses_in("")
 ATTEMPT = Attempt(SubmissionId("s1"), "softmax", 3, 1.0, State.DONE, Status.GRADED, 40.0, nth=3)
 LATE, SCALE = "Your mask starts one position too late", "`d_k` is not under a root"
 
@@ -60,7 +61,7 @@ def test_an_attempt_is_compared_with_the_one_before_it_that_was_checked():
 
     ada = User(UserId(1), "Ada", Role.STUDENT)
     found = [ListedAttempt(one, ada.id, ada.name) for one in attempts]
-    listed = list_view(Asked(student=ada.id), found, Catalog([]), [], owner=ada)["rows"]
+    listed = list_view(Asked(student=ada.id), found, Catalog([]), [], owner=ada, to=TO)["rows"]
 
     assert comparisons(attempts) == {"e2": "/compare?attempt=e2"}
     assert [row["compare"] for row in listed] == [None, "/compare?attempt=e2", None, None]

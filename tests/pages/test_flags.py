@@ -7,7 +7,7 @@ from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
 from grader.judge.report import WHY, Clue, Flag, Sight
-from grader.pages.gradebook import Asked, list_view
+from grader.pages.gradebook import Asked, addresses_in, list_view
 from grader.pages.lists import attempts_view, work_view
 from grader.pages.plain import piece
 from grader.pages.render import clues, report_view
@@ -17,6 +17,7 @@ from grader.store.records import Attempt, ListedAttempt, Role, State, Status, Su
 from tests.pages.conftest import SECONDS, wait_for
 from tests.pages.samples import HOSTILE, failed_report
 
+TO = addresses_in("")
 SWALLOWED = """import torch
 
 def softmax(x, dim=-1):
@@ -64,7 +65,9 @@ def test_only_instructors_lists_say_a_flag(catalog: Catalog):
 
     assert attempts_view([plain]) == attempts_view([flagged])
     assert work_view(ada, [plain], catalog) == work_view(ada, [flagged], catalog)
-    (row,) = list_view(Asked(student=ada.id), [ListedAttempt(flagged, ada.id, "Ada")], catalog, [], owner=ada)["rows"]
+    (row,) = list_view(Asked(student=ada.id), [ListedAttempt(flagged, ada.id, "Ada")], catalog, [], owner=ada, to=TO)[
+        "rows"
+    ]
     assert row["text"].endswith(" · reaches for a ready-made step")
 
 
@@ -84,7 +87,7 @@ def test_a_list_can_be_narrowed_to_a_flag():
 def test_the_classs_list_names_the_student(catalog: Catalog):
     """Each line says whose it is and leads to the code."""
     entry = ListedAttempt(_attempt("s9", Flag.LOOK), UserId(3), "Ada\u202e")
-    (row,) = list_view(Asked(flag="look"), [entry], catalog, [], owner=None)["rows"]
+    (row,) = list_view(Asked(flag="look"), [entry], catalog, [], owner=None, to=TO)["rows"]
 
     assert row["title"] == "Ada\ufffd: Softmax"
     assert row["href"] == "/teach/?submission=s9"
@@ -117,6 +120,6 @@ def test_an_instructor_finds_what_a_student_handed_in(site, open_page, person):
 def test_a_list_that_is_cut_says_so(found: int, told: bool) -> None:
     """With a large class, older submissions were missing without a word."""
     entry = ListedAttempt(_attempt("s9", Flag.NONE), UserId(3), "Ada")
-    shown = piece("attempts", list_view(Asked(), [entry] * found, Catalog([]), [], owner=None))["html"]
+    shown = piece("attempts", list_view(Asked(), [entry] * found, Catalog([]), [], owner=None, to=TO))["html"]
 
     assert (f"the newest {MOST_LISTED}" in shown) is told

@@ -10,11 +10,12 @@ from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
 from grader.pages.catalogue import tracks
-from grader.pages.gradebook import Asked, Row, csv_of, gradebook_view, mean
+from grader.pages.gradebook import Asked, Row, addresses_in, csv_of, gradebook_view, mean
 from grader.pages.plain import piece
 from grader.store.records import Role, User, UserId
 from grader.store.standings import CommonMistake, Grade, Student
 
+TO = addresses_in("")
 SHOW = "(view) => document.querySelector('main').append(gym.piece(view))"
 
 
@@ -44,7 +45,7 @@ def test_code_in_the_title_of_a_mistake_is_drawn_as_code():
     catalog = Catalog.load()
     wrong = next(one for one in catalog["softmax"].mistakes if "`" in one.title)
     common = CommonMistake(exercise="softmax", mistake=wrong.name, title=wrong.title, students=2, times=3)
-    table = gradebook_view(catalog, [], [common])["mistakes"]
+    table = gradebook_view(catalog, [], [common], TO)["mistakes"]
     (kind,) = [column["kind"] for column in table["columns"] if column["name"] == "Mistake"]
     assert (kind, table["rows"][0]["cells"][1]) == ("rich", wrong.title)
 
@@ -58,7 +59,7 @@ def test_sums_stand_before_the_scores_and_scores_under_their_track():
     """Done, points, attempts and last activity come first; each track has a head over its exercises."""
     catalog = Catalog.load()
     ada = student("Ada", 7, {"softmax": Grade(100.0, 2), "causal_mask": Grade(40.25, 3)})
-    view = gradebook_view(catalog, [ada, student("Bob", 8, {}, None)], [])
+    view = gradebook_view(catalog, [ada, student("Bob", 8, {}, None)], [], TO)
     names = [column["name"] for column in view["columns"]]
     by_name = {row["cells"][0]["text"]: row["cells"] for row in view["rows"]}
 
@@ -76,7 +77,7 @@ def test_one_track_has_its_own_sums():
     catalog = Catalog.load()
     (first, inside), (_, outside), *_ = tracks(catalog)
     ada = student("Ada", 7, {inside[0].id: Grade(100.0, 1), outside[0].id: Grade(100.0, 1)})
-    one, wrong = (gradebook_view(catalog, [ada], [], track=track) for track in (first, "no such track"))
+    one, wrong = (gradebook_view(catalog, [ada], [], TO, track=track) for track in (first, "no such track"))
 
     assert [column["name"] for column in one["columns"]][5:] == [exercise.title for exercise in inside]
     assert one["rows"][0]["cells"][1:4] == [1, 100.0, 1]
@@ -87,7 +88,7 @@ def test_one_track_has_its_own_sums():
 def test_a_mistake_leads_to_the_attempts_that_made_it():
     """The number of attempts is a link to the list of them."""
     common = CommonMistake(exercise="softmax", mistake="a b", title="Wrong", students=2, times=3)
-    (row,) = gradebook_view(Catalog.load(), [], [common])["mistakes"]["rows"]
+    (row,) = gradebook_view(Catalog.load(), [], [common], TO)["mistakes"]["rows"]
 
     assert row["cells"] == ["Softmax", "Wrong", 2, [3, "/teach/?list=all&ex=softmax&mistake=a+b"]]
 
@@ -160,7 +161,7 @@ def test_addresses_of_lists_say_what_they_are_narrowed_to():
         Asked(student=UserId(3), exercise="softmax", mistake="late", flag="any"),
     ]
 
-    assert [Asked.of(dict(parse_qsl(urlsplit(one.address).query))) for one in lists] == lists
+    assert [Asked.of(dict(parse_qsl(urlsplit(one.address(TO)).query))) for one in lists] == lists
     assert Asked.of({}) is None
     for nobody in ("x", "", "-1", "1" * 10, "\u0663"):
         assert Asked.of({"student": nobody}) == Asked(student=UserId(0)), nobody
