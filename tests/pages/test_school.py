@@ -424,7 +424,7 @@ def test_an_instructor_of_the_first_class_has_no_hand_on_accounts_and_work_of_an
     with service.condition.database.write() as session:
         ada = find_person(session, ADA)
         assert ada is not None
-        enter_class(session, ada, Role.STUDENT, 1.0)
+        enter_class(session, INITIAL_CLASS, ada, Role.STUDENT, now=1.0)
     try:
         refused = {
             "link": lambda: service.own_account.link_for_student(boss.user, INITIAL_CLASS, ada),
@@ -443,4 +443,4 @@ def test_an_instructor_of_the_first_class_has_no_hand_on_accounts_and_work_of_an
         assert taught.attempt not in {one.id for one in service.classroom(boss.user).attempts(ada)}
     finally:
         with service.condition.database.write() as session:
-            leave_class(session, ada, 2.0)
+            leave_class(session, INITIAL_CLASS, ada, 2.0)
