@@ -139,7 +139,7 @@ class TeachPages:
         """Return the class that the address names, for the instructor who is asking.
 
         Raises:
-            HTTPException: they teach no such class; who looks at a page is led to the form for signing in.
+            HTTPException: they teach no such class; it leads to the form for signing in, or to their classes.
         """
         user, query = self.identity.instructor(request), request.query_params
         if user is not None:
@@ -147,7 +147,7 @@ class TeachPages:
             try:
                 return self.identity.service.classroom(user, query.get("class", ""), student)
             except NotAllowed:
-                raise HTTPException(404, "You teach no such class.") from None
+                raise HTTPException(303, "You teach no such class.", headers={"Location": lists.CLASSES}) from None
         next = TO_SIGN_IN.get(request.url.path) if request.method == "GET" else None
         if next:
             raise HTTPException(303, ONLY_THEM, headers={"Location": f"/sign-in?next={next}"})

@@ -11,12 +11,14 @@ from urllib.parse import urlencode
 from fastapi.responses import Response
 
 from grader.pages import lists, plain
+from grader.pages.gradebook import HERE as PRACTICE
+from grader.pages.gradebook import addresses_in
 from grader.pages.lists import CLASSES
 from grader.pages.wording import View
 from grader.service import Service
 from grader.service.classes.answers import Classes
 from grader.service.classes.requests import ClassRefusal
-from grader.store.records import User
+from grader.store.records import Role, User
 
 _NOT_TOLD = ("unknown", "not_allowed", "not_member")  # whoever may not know of a class gets what there is of none
 _TABS = (("", "Assignments"), ("/gradebook", "Gradebook"), ("/roster", "Roster"), ("/audit", "Audit"))
@@ -99,5 +101,7 @@ class ClassVisit:
             for path, text in _TABS
             if self.desk["teaches"] or path not in _OF_INSTRUCTORS
         ]
+        if self.desk["teaches"] and self.user.role is Role.INSTRUCTOR:  # an administrator teaches nobody
+            tabs.append({"text": "Practice", "href": addresses_in(self.key)(PRACTICE), "here": False})
         header = lists.header_view(self.user, f"{title} · {self.desk['name']}", here=CLASSES)
         return plain.page(name, header, status, desk=self.desk, tabs=tabs, title=title, to=self.address, **shown)
