@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, cast
 
@@ -34,6 +34,7 @@ from sqlalchemy.orm import Session
 from grader.jobs import shares
 from grader.jobs.queue import Claim
 from grader.store import gradings, turns
+from grader.store.engine import server_time
 from grader.store.gradings import Grading
 from grader.store.people import in_class
 from grader.store.records import GradingId, Reason, State, SubmissionId, UserId
@@ -76,13 +77,21 @@ class LostTry(Enum):
 LostClaims = tuple[str, set[str], LostTry]  # whose, which, and why; as `release` takes them
 
 
-def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, ready: float, payer: str = "") -> None:
-    """Put a stored submission into a queue; it is not taken before `ready`. Without a payer its owner is charged."""
+def enqueue(
+    session: Session, id: SubmissionId, *, queue: str, priority: int, ready: float, payer: str = "",
+    change: int | None = None,
+) -> None:  # fmt: skip
+    """Put a stored submission into a queue; it is not taken before `ready`.
+
+    Without a payer its owner is charged; nobody is for what is graded once more for a `change`.
+    """
     owner = select(SubmissionRow.user_id).where(SubmissionRow.id == id)
+    if change is not None:
+        payer = shares.REGRADES
     session.execute(
         insert(JobRow).values(
             submission_id=id,
-            reason=Reason.HAND_IN.value,
+            reason=(Reason.HAND_IN if change is None else Reason.REGRADE).value,
             queue=queue,
             priority=priority,
             ready=ready,
@@ -90,6 +99,7 @@ def enqueue(session: Session, id: SubmissionId, *, queue: str, priority: int, re
             faults=0,
             kills=0,
             payer=payer or shares.member(UserId(session.scalars(owner).one())),
+            change_id=change,
         )
     )
 
@@ -114,17 +124,21 @@ def take(
     now: float,
     killed: bool | None = None,
     one_each: bool = False,
+    regrades: int = 1,
 ) -> Claim | None:  # fmt: skip
     """Take the next job of a queue, of the payer whose turn it is; None if none is ready.
 
     Args:
         killed: only one that was killed before, or only one that never was; None for either.
         one_each: none of a person who has a job of this queue in a worker's hands.
+        regrades: how many jobs of changes the worker's process may have in hand at once.
     """
     job, ready = JobRow, _ready(queue, now, one_each)
     if killed is not None:
         ready = (*ready, (job.kills > 0) == killed)
     for payer in shares.in_turn(session, ready, now):
+        if payer == shares.REGRADES and _regrading(session, worker, queue) >= regrades:
+            continue
         theirs = select(job.submission_id).where(*ready, job.payer == payer).order_by(*_FIRST).limit(1)
         first = session.scalar(theirs.with_for_update(skip_locked=True))
         if first is None or (one_each and not _is_only_taker(session, first, queue)):
@@ -135,30 +149,42 @@ def take(
     return None
 
 
+def _regrading(session: Session, worker: str, queue: str) -> int:
+    mine = (JobRow.worker == worker, JobRow.queue == queue, JobRow.change_id.is_not(None))
+    return session.scalar(select(func.count()).select_from(JobRow).where(*mine)) or 0
+
+
 def _claimed(session: Session, which: ColumnElement[bool], *, worker: str, token: str, now: float) -> Claim | None:
     row, job = SubmissionRow, JobRow
     taken = session.execute(
         update(job)
         .where(which, WAITING)
         .values(worker=worker, claim=token, started=now, tries=job.tries + 1)
-        .returning(job.submission_id, job.reason, job.tries, job.faults, job.kills, job.payer)
+        .returning(job.submission_id, job.reason, job.tries, job.faults, job.kills, job.payer, job.change_id)
         .execution_options(synchronize_session=False)
     ).one_or_none()
     if taken is None:
         return None
-    id, reason, tries, faults, kills, payer = taken
+    id, reason, tries, faults, kills, payer, change = taken
     about = select(row.exercise, row.seed, row.device, in_class(row.user_id)).where(row.id == id)
     exercise, seed, device, inside = session.execute(about).one()
     return Claim(
         SubmissionId(id), Reason(reason), exercise, seed, device,
         token=token, tries=tries, faults=faults, kills=kills, started=now, payer=payer, outside=not inside,
+        change=change,
     )  # fmt: skip
 
 
 def finish(session: Session, claim: Claim, grading: Grading) -> GradingId | None:
-    """Store the verdict of a try; None, and nothing stored, if the job is no longer in its hands."""
+    """Store the verdict of a try; None, and nothing stored, if the job is no longer in its hands.
+
+    That of a change's job stands beside the current one.
+    """
     if turns.of_owner(session, claim.id) is None or _count(session, delete(JobRow).where(*_held(claim))) != 1:
         return None
+    if claim.change is not None:
+        created = server_time(session, lambda: grading.created)
+        return gradings.add(session, claim.id, replace(grading, created=created), change=claim.change)
     return gradings.store(session, claim.id, grading)
 
 
@@ -178,6 +204,18 @@ def cancel(session: Session, id: SubmissionId, *, now: float) -> bool:
         if claim is not None and started is not None:
             shares.charge(session, payer, max(0.0, now - started), now)
     return True
+
+
+def cancel_change(session: Session, change: int) -> list[SubmissionId]:
+    """Take the jobs of a change out of their queues; return those of which a try is under way, which finds it gone."""
+    gone = delete(JobRow).where(JobRow.change_id == change).returning(JobRow.submission_id, JobRow.claim)
+    found = session.execute(gone.execution_options(synchronize_session=False)).all()
+    return [SubmissionId(id) for id, claim in found if claim is not None]
+
+
+def waiting_of(session: Session, change: int) -> int:
+    """Return how many jobs of a change wait or run."""
+    return session.scalar(select(func.count()).select_from(JobRow).where(JobRow.change_id == change)) or 0
 
 
 def release(session: Session, worker: str, tokens: Collection[str], loss: LostTry) -> list[SubmissionId]:
@@ -240,7 +278,7 @@ def depth(session: Session, *, ready: float | None = None, one_each: bool = Fals
 
 def newcomers(session: Session, *, members: bool = False) -> set[str]:
     """Return the queues in which a job waits that was never taken; with `members`, one of somebody in the class."""
-    query = select(JobRow.queue).distinct().where(WAITING, JobRow.tries == 0)
+    query = select(JobRow.queue).distinct().where(WAITING, JobRow.tries == 0, JobRow.change_id.is_(None))
     if members:
         query = query.join(SubmissionRow, SubmissionRow.id == JobRow.submission_id)
         query = query.where(in_class(SubmissionRow.user_id))
@@ -265,7 +303,8 @@ def place(session: Session, id: SubmissionId, *, now: float) -> QueuePosition | 
     counts = session.execute(select(job.payer, func.count()).where(*waiting).group_by(job.payer)).all()
     turns_of = {one: number for number, one in enumerate(shares.in_turn(session, waiting, now))}
     mine_at = turns_of.get(payer, 0)
-    others = sum(min(n, own + (turns_of.get(one, 0) < mine_at)) for one, n in counts if one != payer)
+    before = {one: n for one, n in counts if one not in (payer, shares.REGRADES)}
+    others = sum(min(n, own + (turns_of.get(one, 0) < mine_at)) for one, n in before.items())
     return QueuePosition(created, own + others, bool(tried))
 
 

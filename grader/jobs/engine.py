@@ -88,7 +88,8 @@ class GradingEngine(Queue):
             self.reconcile()
         except StoreUnavailable as fault:  # the keeper looks again, twice a second
             LOG.warning("what was left behind could not be handed over yet: %s", fault)
-        jobs = TableJobs(self._database, self._name(lock), self._stop.is_set, self._clock, self.one_each)
+        regrades = {queue: max(1, number // 2) for queue, number in slots.items()}
+        jobs = TableJobs(self._database, self._name(lock), self._stop.is_set, self._clock, self.one_each, regrades)
         self._running = [self._worker(queue, jobs) for queue, number in slots.items() for _ in range(number)]
         keeper = threading.Thread(target=self._keep, args=(self._stop,), daemon=True, name="job keeper")
         for thread in (*self._serve(), keeper):

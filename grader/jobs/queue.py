@@ -105,6 +105,7 @@ class Claim:
         kills: how many ended because what ran the job was killed: its grading process, or all of the service.
         payer: who is charged for the time that it takes; see `grader.jobs.shares`.
         outside: whether whoever handed it in is in no class.
+        change: the change to which the result belongs; None where it is to be the current one.
     """
 
     id: SubmissionId
@@ -119,3 +120,4 @@ class Claim:
     started: float
     payer: str = ""
     outside: bool = False
+    change: int | None = None

@@ -4,7 +4,7 @@ A second is one of a slot, from the claim to the end of a try or of a search: th
 the code only sleeps. Payers are members of the class, and households: all of an address who are in no class, who cost
 nothing to make. Of those that wait, the next one is of the payer who has used the fewest seconds lately, those of runs
 under way among them. So whoever comes new is next, however much others have handed in. Beside the members, all
-households together count as one: there is no end of addresses.
+households together count as one: there is no end of addresses. Regrades are nobody's: they come after everybody.
 
 Turns forget sooner than allowances: who has worked for an hour must not stand behind everybody for the next one.
 """
@@ -27,6 +27,7 @@ from grader.store.tables import BucketRow, JobRow
 from grader.store.tokens import Rate, Spent
 
 OUTSIDE = "outside"  # all households together, who have turns as one
+REGRADES = "regrades"  # pays for what is graded once more for a class
 TURN = Rate(20, 10.0, most=20.0)  # what counts for a turn: at most 20 seconds, and each of them for ten
 _TURN = "turn "  # before a line: its bucket
 LEAST_SECONDS = 0.25  # that a run counts for, however short it is
@@ -123,9 +124,9 @@ def order(first: Mapping[str, int], used: Mapping[str, float]) -> list[str]:
         used: how many seconds each has used lately, and all outside together.
     """
 
-    def turn(payer: str) -> tuple[float, float, int, str]:
+    def turn(payer: str) -> tuple[bool, float, float, int, str]:
         line, *_, own = _lines(payer) * 2
-        return used.get(line, 0.0), used.get(own, 0.0), first[payer], payer
+        return payer == REGRADES, used.get(line, 0.0), used.get(own, 0.0), first[payer], payer
 
     return sorted(first, key=turn)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlalchemy import event
 from sqlalchemy.orm import Session
@@ -58,15 +58,19 @@ class Queue(ABC):
             LOG.warning("what waits for a device that is gone waits until the next start: %s", fault)
         self.run(slots)
 
-    def submit(self, session: Session, id: SubmissionId, *, queue: str, priority: int, payer: str = "") -> None:
+    def submit(
+        self, session: Session, id: SubmissionId, *, queue: str, priority: int, payer: str = "",
+        change: int | None = None,
+    ) -> None:  # fmt: skip
         """Put a stored submission into a queue, inside the caller's transaction.
 
         Args:
             priority: of those of a payer a lower one comes first.
             payer: who is charged for it, and whose turn it is; without one, whoever has handed it in.
+            change: the change to which the result is to belong, and for which it is graded once more.
         """
         ready = server_time(session, self._clock)
-        claims.enqueue(session, id, queue=queue, priority=priority, ready=ready, payer=payer)
+        claims.enqueue(session, id, queue=queue, priority=priority, ready=ready, payer=payer, change=change)
         self._announce(session, queue)
 
         def tell(_session: Session) -> None:
@@ -86,6 +90,16 @@ class Queue(ABC):
             self.interrupt(id)
             self.live.moved(id)
         return cancelled
+
+    def cancel_change(self, session: Session, change: int) -> None:
+        """Take what a change has in the queue out of it, inside the caller's transaction."""
+        under_way = claims.cancel_change(session, change)
+
+        def tell(_session: Session) -> None:
+            for id in under_way:
+                self.interrupt(id)
+
+        event.listen(session, "after_commit", tell, once=True)
 
     def subscribe(self, id: SubmissionId) -> AsyncIterator[Watch]:
         """Yield how far a submission is, at once and at each change, up to its end."""
@@ -115,6 +129,7 @@ class TableJobs:
         process: the process's name in the table.
         closed: says that nothing may be taken any more.
         one_each: whether to take no job of a person who has another one graded on the same kind of device.
+        regrades: how many jobs of changes may be in hand at once in each queue; the other slots are for hand-ins.
 
     Raises:
         StoreUnavailable: at any method, while the database does not answer.
@@ -125,6 +140,7 @@ class TableJobs:
     closed: Callable[[], bool]
     clock: Callable[[], float]
     one_each: bool = False
+    regrades: Mapping[str, int] = field(default_factory=dict)
 
     def next_was_killed(self, queue: str) -> bool:
         """Return whether a try of the job that is next was killed; such a job is to be graded alone."""
@@ -142,8 +158,9 @@ class TableJobs:
             if alone and not claims.next_was_killed(session, queue, now=now, one_each=one_each):
                 return None
             return claims.take(
-                session, queue, worker=self.process, token=token, now=now, killed=alone, one_each=one_each
-            )
+                session, queue, worker=self.process, token=token, now=now, killed=alone, one_each=one_each,
+                regrades=self.regrades.get(queue, 1),
+            )  # fmt: skip
 
     def newcomers(self, queue: str, *, members: bool) -> bool:
         """Return whether a job that was never taken waits in a queue; of members of the class alone, or of anybody."""

@@ -145,6 +145,21 @@ def counting(
     return [(one, days) for one, days in late if cutoff is None or days <= cutoff]
 
 
+def could_count(book: Book, exercise: str) -> set[str]:
+    """Return the ids of the attempts at an exercise that count, or would if they and others got another result.
+
+    Those are not of people who have left, are excused or were not assigned the exercise, nor cancelled, set aside, or
+    too late.
+    """
+    return {
+        attempt.id
+        for assignment in book.assignments.values()
+        for person, member in book.members.items()
+        if member.present and not book.is_excused(person, assignment.key) and book.is_assigned(person, assignment)
+        for attempt, _ in counting(book, person, assignment, exercise, as_if_graded=True)
+    }
+
+
 def _cell(book: Book, person: Person, assignment: Assignment, now: int, *, bank: int, full: bool) -> Cell:
     if book.is_excused(person, assignment.key):
         return Cell(CellState.EXCUSED)

@@ -25,6 +25,7 @@ from grader.service.accounts import Accounts, OwnAccount
 from grader.service.authorize import NOT_YOURS
 from grader.service.classes import work
 from grader.service.classes.answers import Classes
+from grader.service.classes.requests import SourceGrading
 from grader.service.classroom import BoardNames, Classrooms
 from grader.service.hidden import Seals
 from grader.service.limits import limiters, payer
@@ -102,7 +103,7 @@ class Service:
         self.trail = Trail(database, self.submission, self._seals, clock=clock)
         self.tryouts = TryoutService(catalog, tryouts, self._all_slots, limiters(database, clock))
         self.condition = Condition(database, queue, catalog)
-        self.classes = Classes(database, clock=clock)
+        self.classes = Classes(database, clock=clock, grading=SourceGrading(queue, catalog, rules.secret))
         # What everybody asks for is found here as well.
         self.register, self.add_user, self.sign_in = accounts.register, accounts.add, accounts.sign_in
         self.begin_session, self.mark = accounts.begin_session, accounts.mark

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
@@ -27,6 +27,7 @@ from grader.store.tables import (
     UserRow,
 )
 
+OURS = "ours"  # what became of a grading that a fault of ours ended, in a word
 FIRST_VERSION = "1"  # of an exercise whose results are given
 
 
@@ -61,8 +62,14 @@ class RegradedAttempt:
     before: AttemptResult
     raw: bytes = field(repr=False)
     is_given: bool
+    device: str = "cpu"
     grading: GradingId | None = None
     after: AttemptResult | None = None
+
+    @property
+    def is_failed(self) -> bool:
+        """Whether its new grading, which was none before, was ended by a fault of ours."""
+        return not self.is_given and self.after is not None and self.after.word == OURS
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +77,11 @@ class Change:
     """A regrade that was made; `seen` is what its preview showed."""
 
     id: int
+    key: str
     exercise: str
     keep: str
     reason: str
+    made: float
     state: ChangeState
     seen: Any
 
@@ -101,7 +110,13 @@ def find(session: Session, class_id: int, key: str) -> Change | None:
     row = session.scalar(select(ChangeRow).where(ChangeRow.class_id == class_id, ChangeRow.key == key))
     if row is None:
         return None
-    return Change(row.id, row.exercise, row.keep, row.reason, ChangeState(row.state), json.loads(row.seen))
+    return _change(row)
+
+
+def every(session: Session, class_id: int) -> list[Change]:
+    """Return the changes of a class, the latest first."""
+    rows = session.scalars(select(ChangeRow).where(ChangeRow.class_id == class_id).order_by(ChangeRow.id.desc()))
+    return list(map(_change, rows))
 
 
 def open_one(session: Session, class_id: int, exercise: str) -> str | None:
@@ -121,7 +136,7 @@ def end(session: Session, id: int, state: ChangeState, now: float) -> None:
 def attempts(session: Session, class_id: int, exercise: str) -> list[RegradedAttempt]:
     """Return the class's attempts at an exercise that have a result, in the order of the hand-ins; no practice."""
     row, grading = SubmissionRow, GradingRow
-    columns = (row.id, row.user_id, PERSON, row.exercise, row.source, grading.reason)
+    columns = (row.id, row.user_id, PERSON, row.exercise, row.device, row.source, grading.reason)
     query = (
         select(*columns, row.state, grading.status, grading.score, grading.incident)
         .join(AssignmentRow, AssignmentRow.id == row.assignment_id)
@@ -132,8 +147,10 @@ def attempts(session: Session, class_id: int, exercise: str) -> list[RegradedAtt
         .order_by(row.created, row.number)
     )
     return [
-        RegradedAttempt(SubmissionId(id), UserId(user), person, name, _outcome(*result), raw, reason == Reason.GIVEN)
-        for id, user, person, name, raw, reason, *result in map(tuple[Any, ...], session.execute(query))
+        RegradedAttempt(
+            SubmissionId(id), UserId(user), person, name, _outcome(*result), raw, reason == Reason.GIVEN, device
+        )
+        for id, user, person, name, device, raw, reason, *result in map(tuple[Any, ...], session.execute(query))
     ]
 
 
@@ -146,7 +163,7 @@ def results(session: Session, change: Change, class_id: int) -> list[RegradedAtt
         for id, grading, *result in map(tuple[Any, ...], session.execute(query))
     }
     return [
-        RegradedAttempt(one.id, one.user, one.person, one.exercise, one.before, one.raw, one.is_given, *new[one.id])
+        replace(one, grading=new[one.id][0], after=new[one.id][1])
         for one in attempts(session, class_id, change.exercise)
         if one.id in new
     ]
@@ -176,6 +193,11 @@ def cancel_given(session: Session, id: SubmissionId, now: float) -> None:
     session.flush()
 
 
+def _change(row: ChangeRow) -> Change:
+    state, seen = ChangeState(row.state), json.loads(row.seen)
+    return Change(row.id, row.key, row.exercise, row.keep, row.reason, row.made, state, seen)
+
+
 def _outcome(state: str, status: str | None, score: float | None, incident: str | None) -> AttemptResult:
     result, points = result_of(state, status, score, incident)
-    return AttemptResult(result, points, "ours" if incident else status or "")
+    return AttemptResult(result, points, OURS if incident else status or "")

@@ -413,7 +413,8 @@ class JobRow(Base):
 
     `payer` is who is charged for the time that it takes, and has turns with others (`grader.jobs.shares`).
     `worker` names the process that is grading it, `claim` its present try, so that a result of an older try can be
-    told from the current one; a job that waits has neither.
+    told from the current one; a job that waits has neither. The result of one with a `change_id` is that change's, and
+    stands beside the current one.
     """
 
     __tablename__ = "jobs"
@@ -433,6 +434,7 @@ class JobRow(Base):
     claim: Mapped[str | None] = mapped_column(String(40))
     started: Mapped[float | None]
     payer: Mapped[str] = mapped_column(String(64), server_default=text("''"))
+    change_id: Mapped[int | None] = mapped_column(ForeignKey("changes.id", ondelete="CASCADE"), index=True)
 
 
 class BestRow(Base):

@@ -198,6 +198,8 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "aside": work.set_aside,
     "version": regrades.set_version,
     "regrade": regrades.regrade,
+    "change": regrades.look,
+    "changes": regrades.list_changes,
     "apply": regrades.apply,
     "cancel_change": regrades.cancel,
     "grades": reading.grades,

@@ -402,7 +402,11 @@ class SetVersion(ClassEvent):
 
 
 class Regrade(OfClass):
-    """Grade a class's attempts at an exercise once more, and show what that would change; nothing counts yet."""
+    """Grade a class's attempts at an exercise once more, and show what that would change; nothing counts yet.
+
+    Those are all of them, or those at one assignment, of some people, or of a list of ids; with `only_counting` those
+    that could count.
+    """
 
     do = "regrade"
     right = Right.INSTRUCTOR
@@ -410,14 +414,39 @@ class Regrade(OfClass):
     change: Key
     reason: Reason
     keep: Literal["new", "better"] = "new"
+    assignment: str | None = None
+    people: Annotated[list[Person], Field(max_length=10_000)] | None = None
+    attempts: Annotated[list[str], Field(max_length=100_000)] | None = None
+    only_counting: StrictBool = False
+
+
+class LookAtChange(OfClass):
+    """Ask how far a regrade is, and what its results would change; `seen` stands for that when it is applied."""
+
+    do = "change"
+    right = Right.INSTRUCTOR
+    is_question = True
+    change: str
+
+
+class ListChanges(OfClass):
+    """Ask for the regrades of a class, the latest first."""
+
+    do = "changes"
+    right = Right.INSTRUCTOR
+    is_question = True
 
 
 class Apply(OfClass):
-    """Let the results of a regrade count, if they change exactly what was shown."""
+    """Let the results of a regrade count, if they change exactly what was shown.
+
+    What was shown is `seen`; without it, what was shown when it was made, which is so for given results.
+    """
 
     do = "apply"
     right = Right.INSTRUCTOR
     change: str
+    seen: Annotated[str, Field(max_length=64)] | None = None
 
 
 class CancelChange(OfClass):
@@ -587,8 +616,9 @@ EVENTS: Mapping[str, type[ClassEvent]] = {
     one.do: one
     for one in (
         MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, Override, HandInWork,
-        SetAside, SetVersion, Regrade, Apply, CancelChange, Publish, Release, Delete, WhatIf, Grades, Own, Deadline,
-        Board, Agenda, CopyClass, AssignAll, Export, Audit, ListClasses, ReadRoster, Desk, OneCell, Comment, Look,
+        SetAside, SetVersion, Regrade, LookAtChange, ListChanges, Apply, CancelChange, Publish, Release, Delete, WhatIf,
+        Grades, Own, Deadline, Board, Agenda, CopyClass, AssignAll, Export, Audit, ListClasses, ReadRoster, Desk,
+        OneCell, Comment, Look,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")

@@ -1,19 +1,29 @@
-"""Regrades of a class: made with a preview, and then applied or cancelled."""
+"""Regrades of a class: made and looked at, and then applied or cancelled.
+
+The new results stand beside the old ones, and nobody sees anything of them before they are applied. Sources are graded
+by the queue, behind what is handed in; given results at once.
+"""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 from typing import Any
 
+from grader.jobs import claims
+from grader.rules.line import could_count
 from grader.rules.preview import preview
 from grader.rules.values import Book, HandIn, Person, Result
 from grader.service.classes import forms, work
-from grader.service.classes.events import Apply, CancelChange, Regrade, SetVersion
+from grader.service.classes.events import Apply, CancelChange, ListChanges, LookAtChange, Regrade, SetVersion
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, unknown
 from grader.store import changes, gradings
 from grader.store.changes import AttemptResult, Change, ChangeState, RegradedAttempt
+
+NOT_THAT = "Grades have changed since the preview. Cancel this change, and make it anew."
 
 
 def set_version(asking: Request, event: SetVersion) -> Mapping[str, Any]:
@@ -35,30 +45,61 @@ def regrade(asking: Request, event: Regrade) -> Mapping[str, Any]:
     found = changes.attempts(session, one.id, event.exercise)
     if not found and all(event.exercise not in each.items for each in asking.book().assignments.values()):
         raise unknown("The class has no such exercise.")
+    found = _wanted(asking, event, found)
     change = changes.add(
         session, one.id, event.change, exercise=event.exercise, keep=event.keep, reason=event.reason, by=asking.user,
         now=asking.now,
     )  # fmt: skip
-    for attempt in found:
-        if not attempt.is_given:
-            raise bad_value("Only given results are regraded here so far.")
-        work.grade_as_given(asking, attempt.id, attempt.exercise, attempt.raw.decode(), change=change)
+    waiting = _grade(asking, found, change)
+    asking.note("regrade", event.change, after={"exercise": event.exercise, "keep": event.keep}, reason=event.reason)
+    if waiting:
+        return {"gradings": len(found), "waiting": waiting}
     made = _found(asking, event.change)
     regraded = changes.results(session, made, one.id)
     answer = _shown(asking, regraded, made.keep)
-    changes.note_preview(session, change, {name: answer[name] for name in ("cells", "banks")})
-    asking.note("regrade", event.change, after={"exercise": event.exercise, "keep": event.keep}, reason=event.reason)
+    changes.note_preview(session, change, _seen(answer))
     return {"gradings": len(regraded), **answer}
+
+
+def look(asking: Request, event: LookAtChange) -> Mapping[str, Any]:
+    """Return how far a change is, and once all is graded what its results would change."""
+    made, session = _found(asking, event.change), asking.session
+    regraded = changes.results(session, made, asking.school_class.id)
+    waiting = claims.waiting_of(session, made.id)
+    answer = {
+        "change": made.key, "exercise": made.exercise, "keep": made.keep, "reason": made.reason, "state": made.state,
+        "made": made.made, "gradings": len(regraded) + waiting, "waiting": waiting,
+        "failed": [one.id for one in regraded if one.is_failed],
+    }  # fmt: skip
+    if waiting or made.state is not ChangeState.OPEN:
+        return answer
+    shown = _shown(asking, regraded, made.keep)
+    return {**answer, **shown, "seen": _digest(_seen(shown))}
+
+
+def list_changes(asking: Request, event: ListChanges) -> Mapping[str, Any]:
+    """Return the changes of a class, the latest first."""
+    found = changes.every(asking.session, asking.school_class.id)
+    shown = [
+        {"change": one.key, "exercise": one.exercise, "state": one.state, "made": one.made, "reason": one.reason}
+        for one in found
+    ]
+    return {"changes": shown}
 
 
 def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     """Let the new results of a change count."""
     made = _open(asking, event.change)
+    if waiting := claims.waiting_of(asking.session, made.id):
+        raise ClassRefusal("not_done", f"{waiting} of its gradings have not ended yet.", waiting=waiting)
     regraded = changes.results(asking.session, made, asking.school_class.id)
     shown = _shown(asking, regraded, made.keep)
-    if {name: shown[name] for name in ("cells", "banks")} != made.seen:
-        why = "Grades have changed since the preview. Cancel this change, and make it anew."
-        raise ClassRefusal("changed_since", why)
+    now = _seen(shown)
+    if (made.seen is None and event.seen is None) or (event.seen is not None and event.seen != _digest(now)):
+        raise ClassRefusal("changed_since", NOT_THAT if event.seen else "Look at what it would change first.")
+    if event.seen is None and now != made.seen:
+        raise ClassRefusal("changed_since", NOT_THAT)
+    changes.note_preview(asking.session, made.id, now)
     for one in regraded:
         if one.grading is not None and chosen(one, made.keep) is not one.before:
             gradings.make_current(asking.session, one.id, one.grading, asking.now)
@@ -66,27 +107,80 @@ def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     text = f"{made.exercise} was graded once more: {made.reason}"
     changes.notify(asking.session, made.id, people, text=text, now=asking.now)
     changes.end(asking.session, made.id, ChangeState.APPLIED, asking.now)
-    asking.note("apply", event.change, before=None, after=made.seen, reason=made.reason)
+    asking.note("apply", event.change, before=None, after=now, reason=made.reason)
     return {}
 
 
 def cancel(asking: Request, event: CancelChange) -> Mapping[str, Any]:
     """Let the new results of a change never count."""
     made = _open(asking, event.change)
+    if asking.grading is not None:
+        asking.grading.queue.cancel_change(asking.session, made.id)
     changes.end(asking.session, made.id, ChangeState.CANCELLED, asking.now)
     asking.note("cancel_change", event.change, reason=made.reason)
     return {}
 
 
 def chosen(one: RegradedAttempt, keep: str) -> AttemptResult:
-    """Return which of an attempt's two results counts; one that uses up no attempt never replaces a graded one."""
+    """Return which of an attempt's two results counts.
+
+    One that uses up no attempt never replaces a graded one as the better one. A grading that failed by a fault of ours
+    changes nothing.
+    """
     before, after = one.before, one.after
-    if after is None or (before.result, before.score, before.word) == (after.result, after.score, after.word):
+    if (
+        after is None
+        or one.is_failed
+        or (before.result, before.score, before.word) == (after.result, after.score, after.word)
+    ):
         return before
     if keep == "new":
         return after
     is_better = after.result is Result.GRADED and (before.score is None or (after.score or 0) > before.score)
     return after if is_better else before
+
+
+def _wanted(asking: Request, event: Regrade, found: Sequence[RegradedAttempt]) -> list[RegradedAttempt]:
+    """Return those of the attempts that a regrade is about."""
+    book = asking.book()
+    kept = could_count(book, event.exercise) if event.only_counting else {str(one.id) for one in found}
+    if event.assignment is not None:
+        asking.assignment(event.assignment)
+        kept &= {one.id for each in book.attempts.values() for one in each if one.assignment == event.assignment}
+    people = None if event.people is None else {asking.student(person).person for person in event.people}
+    if event.attempts is not None:
+        if strange := sorted(set(event.attempts) - {str(one.id) for one in found}):
+            raise unknown(f"There is no graded attempt {strange[0][:40]!r} at this exercise in this class.")
+        kept &= set(event.attempts)
+    return [one for one in found if one.id in kept and (people is None or one.person in people)]
+
+
+def _grade(asking: Request, found: Sequence[RegradedAttempt], change: int) -> int:
+    """Have attempts graded once more; return how many of them wait for that."""
+    sources = [one for one in found if not one.is_given]
+    if sources:
+        if asking.grading is None:
+            raise bad_value("Sources are graded where the service runs; here are given results only.")
+        if sources[0].exercise not in asking.grading.catalog:
+            raise unknown(f"There is no exercise {sources[0].exercise!r} any more, so nothing can be graded by it.")
+    for attempt in found:
+        if attempt.is_given:
+            work.grade_as_given(asking, attempt.id, attempt.exercise, attempt.raw.decode(), change=change)
+        elif asking.grading is not None:
+            priority = round(asking.now * 1000)
+            asking.grading.queue.submit(
+                asking.session, attempt.id, queue=attempt.device, priority=priority, change=change
+            )
+    return len(sources)
+
+
+def _seen(shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what of a preview has to be the same when it is applied."""
+    return {name: shown[name] for name in ("cells", "banks")}
+
+
+def _digest(seen: Mapping[str, Any]) -> str:
+    return sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()[:32]
 
 
 def _shown(asking: Request, regraded: Sequence[RegradedAttempt], keep: str) -> dict[str, Any]:

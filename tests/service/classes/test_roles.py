@@ -41,6 +41,8 @@ ASKED: dict[str, dict[str, Any]] = {
     "regrade": {"exercise": "causal", "change": "c2", **WHY},
     "apply": {"change": "c1"},
     "cancel_change": {"change": "c1"},
+    "change": {"change": "c1"},
+    "changes": {},
     "publish": {"assignment": "A-1"},
     "release": TO_ADA,
     "delete": {"person": "ada@x.edu"},

@@ -79,6 +79,11 @@ def _change_work() -> None:
             "fk_gradings_change_id_changes", "changes", ["change_id"], ["id"], ondelete="SET NULL"
         )
     op.create_index("ix_gradings_change_id", "gradings", ["change_id"])
+    with _changed("jobs") as jobs:
+        jobs.alter_column("payer", existing_type=sa.String(64), server_default=sa.text("''"))  # written as it was
+        jobs.add_column(_maybe("change_id", sa.Integer))
+        jobs.create_foreign_key("fk_jobs_change_id_changes", "changes", ["change_id"], ["id"], ondelete="CASCADE")
+    op.create_index("ix_jobs_change_id", "jobs", ["change_id"])
 
 
 def _changed(table: str) -> Any:

@@ -1,0 +1,252 @@
+"""A regrade of what was handed in: graded by the queue beside the old results, looked at, applied or cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from sqlalchemy import func, select
+
+from grader.errors import GraderFault
+from grader.exercise.catalog import Catalog
+from grader.jobs.engine import EmbeddedEngine
+from grader.jobs.queue import Tracker
+from grader.jobs.tryouts import TryoutThread
+from grader.jobs.worker import Retries
+from grader.judge.report import Report, Status
+from grader.service import Service
+from grader.service.classes.requests import ClassRefusal
+from grader.service.service import Rules
+from grader.store.records import Role, Submission, SubmissionId, User
+from grader.store.tables import AuditRow, GradingRow, JobRow, NoticeRow
+from tests.jobs.classroom import open_database
+from tests.service.test_service import follow
+
+NOW = datetime.fromisoformat("2026-09-18T10:00+00:00").timestamp()
+CLASS = {"class": "A", "name": "A", "zone": "UTC", "bank": 2, "sections": []}
+ASSIGNMENT = {
+    "class": "A", "assignment": "A-1", "items": {"softmax": "10"}, "opens": "2026-09-14T00:00",
+    "due": "2026-09-25T23:59", "section_due": {}, "grace": 0, "late": {}, "count": "best", "attempts": None,
+    "show": "at_once",
+}  # fmt: skip
+PATIENCE_SECONDS = 60.0
+
+
+@dataclass
+class Marks:
+    """Grades each source by what it is worth now; whatever is held waits until it is let go."""
+
+    worth: dict[str, float | Exception] = field(default_factory=dict)
+    free: threading.Event = field(default_factory=threading.Event)
+    order: list[str] = field(default_factory=list)
+
+    def __call__(self, submission: Submission, tracker: Tracker) -> Report:
+        assert self.free.wait(PATIENCE_SECONDS)
+        tracker.cancel.check()
+        self.order.append(submission.source)
+        worth = self.worth[submission.source]
+        if isinstance(worth, Exception):
+            raise worth
+        return Report(submission.exercise, Status.GRADED, worth, submission.seed, "cpu", 0.0)
+
+
+@dataclass
+class Room:
+    """A class with an instructor and three students, who have handed in to its one exercise."""
+
+    service: Service
+    marks: Marks
+    boss: User
+    students: dict[str, User]
+    ids: dict[str, SubmissionId]
+
+    def ask(self, do: str, *, by: User | None = None, **fields: Any) -> Any:
+        return self.service.classes.do(by or self.boss, do, {"class": "A", **fields})
+
+    def regrade(self, change: str = "c1", **fields: Any) -> Any:
+        return self.ask("regrade", exercise="softmax", change=change, reason="a case was wrong", **fields)
+
+    def done(self, change: str = "c1") -> Any:
+        """Return what a change would do, once all is graded."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while (found := self.ask("change", change=change))["waiting"] and time.monotonic() < end:
+            time.sleep(0.02)
+        assert found["waiting"] == 0
+        return found
+
+    def seen(self) -> tuple[object, ...]:
+        """Return all that people see of their results."""
+        own = [self.ask("own", by=user, person=name.lower())["own"] for name, user in self.students.items()]
+        attempts = [self.service.attempts(user) for user in self.students.values()]
+        reports = [self.service.submission(self.students[name], id).report for name, id in self.ids.items()]
+        boards = self.service.leaderboard("softmax", self.boss), self.service.classroom(self.boss).students()
+        return own, attempts, reports, boards
+
+    def count(self, row: Any) -> int:
+        with self.service.condition.database.read() as session:
+            return session.scalar(select(func.count()).select_from(row)) or 0
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    database, marks = open_database(tmp_path), Marks({"ada": 50.0, "ben": 60.0, "cleo": 70.0})
+    marks.free.set()
+    retries = Retries(pauses=(0.0,), rests=(0.1,))
+    engine = EmbeddedEngine(database, marks, workers=tmp_path / "workers", clock=lambda: NOW, retries=retries)
+    service = Service(
+        database, Catalog.load(), engine, rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}),
+        tryouts=TryoutThread(lambda request: request.example), hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1),
+        clock=lambda: NOW,
+    )  # fmt: skip
+    service.start()
+    service.classes.do("admin", "class", CLASS)
+    boss = service.add_user("Boss", "correct horse", Role.LEARNER)
+    service.classes.do("admin", "staff", {"class": "A", "person": "boss", "name": "Boss", "role": "instructor"})
+    service.classes.do(boss, "assign", ASSIGNMENT)
+    code = service.classroom(boss).replace_code()
+    students = {name: service.register(name, "correct horse", code) for name in ("Ada", "Ben", "Cleo")}
+    ids = {name: hand_in(service, user) for name, user in students.items()}
+    yield Room(service, marks, boss, students, ids)
+    marks.free.set()
+    service.stop()
+
+
+def hand_in(service: Service, user: User, source: str = "") -> SubmissionId:
+    id = service.submit(user, "softmax", source or user.name.lower())
+    asyncio.run(follow(service, user, id))
+    return id
+
+
+def test_new_results_are_seen_by_nobody_before_they_are_applied(room: Room) -> None:
+    """While they are made, and after; then by everybody at once, with one line in the audit each and a notice."""
+    before = room.seen()
+    room.marks.worth |= {"ada": 80.0, "ben": 40.0}
+    room.marks.free.clear()
+    assert room.regrade() == {"gradings": 3, "waiting": 3}
+    with pytest.raises(ClassRefusal, match="have not ended") as early:
+        room.ask("apply", change="c1")
+    assert room.seen() == before
+    room.marks.free.set()
+    found = room.done()
+    assert room.seen() == before
+
+    assert (early.value.code, early.value.more) == ("not_done", {"waiting": 3})
+    assert [(one["person"], one["before"], one["after"]) for one in found["attempts"]] == [
+        ("ada", "50.00", "80.00"), ("ben", "60.00", "40.00"),
+    ]  # fmt: skip
+    assert found["told"] == ["ada", "ben"]
+    with pytest.raises(ClassRefusal, match="Look at what it would change"):
+        room.ask("apply", change="c1")
+    room.ask("apply", change="c1", seen=found["seen"])
+    assert [attempt.score for user in room.students.values() for attempt in room.service.attempts(user)] == [
+        80.0, 40.0, 70.0,
+    ]  # fmt: skip
+    assert room.ask("own", by=room.students["Ada"], person="ada")["own"]["cells"]["A-1"]["points"] == "8.00"
+    assert room.count(NoticeRow) == 2
+    with pytest.raises(ClassRefusal, match="applied already"):
+        room.ask("apply", change="c1", seen=found["seen"])
+
+
+def test_a_change_that_is_cancelled_leaves_nothing_but_its_lines_in_the_audit(room: Room) -> None:
+    """Also while a grading of it runs: that ends, and its result is dropped."""
+    before, lines, gradings = room.seen(), room.count(AuditRow), room.count(GradingRow)
+    room.marks.worth |= dict.fromkeys(room.marks.worth, 0.0)
+    room.marks.free.clear()
+    room.regrade()
+    room.ask("cancel_change", change="c1")
+    room.marks.free.set()
+    later = hand_in(room.service, room.students["Ada"])
+
+    assert room.count(JobRow) == room.count(NoticeRow) == 0
+    assert room.count(AuditRow) == lines + 2
+    assert room.count(GradingRow) == gradings + 1  # of the later hand-in
+    assert room.service.submission(room.students["Ada"], room.ids["Ada"]).report == before[2][0]  # type: ignore[index]
+    assert room.service.submission(room.students["Ada"], later).report.score == 0.0  # type: ignore[union-attr]
+
+
+def test_what_is_handed_in_is_graded_before_what_waits_to_be_graded_once_more(room: Room) -> None:
+    room.marks.free.clear()
+    room.regrade()
+    time.sleep(0.2)  # the one worker holds one of them by now, and the others wait
+    dan = room.service.register("Dan", "correct horse")
+    room.marks.worth["fresh"] = 10.0
+    room.marks.order.clear()
+    id = room.service.submit(dan, "softmax", "fresh")
+    room.marks.free.set()
+    asyncio.run(follow(room.service, dan, id))
+    room.done()
+
+    assert room.marks.order.index("fresh") <= 1
+    assert len(room.marks.order) == 4
+
+
+def test_a_grading_that_fails_by_our_fault_changes_no_grade(room: Room) -> None:
+    """It is told beside the others, whose results can be applied."""
+    room.marks.worth |= {"ada": GraderFault("the files are gone"), "ben": 90.0}
+    room.regrade()
+    found = room.done()
+    room.ask("apply", change="c1", seen=found["seen"])
+
+    assert found["failed"] == [room.ids["Ada"]]
+    scores = [attempt.score for user in room.students.values() for attempt in room.service.attempts(user)]
+    assert scores == [50.0, 90.0, 70.0]
+
+
+def test_what_changed_since_the_look_is_not_applied(room: Room) -> None:
+    """An override that came between changes what the change would do; a look anew, and it is applied."""
+    room.marks.worth |= {"ada": 80.0, "ben": 90.0}
+    room.regrade()
+    found = room.done()
+    room.ask("override", person="ben", assignment="A-1", points="9.50", reason="argued", revision=0)
+    with pytest.raises(ClassRefusal) as stale:
+        room.ask("apply", change="c1", seen=found["seen"])
+    room.ask("apply", change="c1", seen=room.done()["seen"])
+
+    assert stale.value.code == "changed_since"
+    cells = {
+        name: room.ask("own", by=user, person=name.lower())["own"]["cells"] for name, user in room.students.items()
+    }
+    assert {name: cell["A-1"]["points"] for name, cell in cells.items()} == {
+        "Ada": "8.00",
+        "Ben": "9.50",
+        "Cleo": "7.00",
+    }
+
+
+WISHES: dict[str, tuple[Callable[[Room], dict[str, Any]], set[str]]] = {
+    "all": (lambda room: {}, {"Ada", "Ben", "Cleo"}),
+    "of an assignment": (lambda room: {"assignment": "A-1"}, {"Ada", "Ben", "Cleo"}),
+    "of some people": (lambda room: {"people": ["ada", "cleo"]}, {"Ada", "Cleo"}),
+    "of a list": (lambda room: {"attempts": [room.ids["Ben"]]}, {"Ben"}),
+    "what could count": (lambda room: {"only_counting": True}, {"Ada", "Ben"}),  # Cleo's is set aside
+}
+
+
+@pytest.mark.parametrize("wish", WISHES)
+def test_a_regrade_is_of_what_is_chosen(room: Room, wish: str) -> None:
+    fields, whose = WISHES[wish]
+    room.service.classes.do(room.students["Cleo"], "aside", {"person": "cleo", "id": room.ids["Cleo"]})
+    room.marks.order.clear()
+    room.regrade(**fields(room))
+    room.done()
+
+    assert sorted(room.marks.order) == sorted(name.lower() for name in whose)
+
+
+def test_an_attempt_that_is_no_one_of_the_class_is_refused_whole(room: Room) -> None:
+    practice = room.service.register("Dan", "correct horse")
+    room.marks.worth["dan"] = 1.0
+    id = hand_in(room.service, practice)
+    with pytest.raises(ClassRefusal, match="no graded attempt"):
+        room.regrade(attempts=[room.ids["Ada"], id])
+
+    assert room.count(JobRow) == 0
+    assert room.ask("changes")["changes"] == []
