@@ -26,6 +26,9 @@ def test_a_source_is_graded_before_the_next_event_at_the_time_of_its_own(tmp_pat
         {"at": AT, "do": "hand_in", **ADA, "id": "s2", "source": "def nothing(): pass"},
         {"at": LATER, "do": "hand_in", **ADA, "id": "s3", "source": WRONG},
         {"at": LATER, "do": "hand_in", **ADA, "id": "s4", "source": WRONG},
+        {"at": LATER, "do": "regrade", "class": "K", "by": "admin", "exercise": "softmax", "change": "again",
+         "reason": "a look"},
+        {"at": LATER, "do": "apply", "class": "K", "by": "admin", "change": "again"},
         {"at": LATER, "do": "grades", "class": "K", "by": "admin"},
     ]  # fmt: skip
     (tmp_path / "term.jsonl").write_text("\n".join(map(json.dumps, events)))
@@ -42,4 +45,8 @@ def test_a_source_is_graded_before_the_next_event_at_the_time_of_its_own(tmp_pat
     assert [answer.get("days_late") for answer in answers[3:6]] == [0, 0, 2]
     assert (answers[6]["code"], answers[6]["used"]) == ("no_attempts", 2)
     assert (item["attempt"], item["days_late"]) == ("s1", 0)
+    regraded, applied = answers[-3], answers[-2]
+    assert (regraded["gradings"], regraded["waiting"], regraded["attempts"], regraded["cells"]) == (3, 0, [], [])
+    assert sum(number for before, after, number in regraded["matrix"] if before == after) == 3
+    assert applied["ok"], applied
     assert 0 < float(item["score"]) < 100

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from fractions import Fraction
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from grader.rules.values import Person, Result
@@ -169,10 +169,33 @@ def results(session: Session, change: Change, class_id: int) -> list[RegradedAtt
     ]
 
 
-def notify(session: Session, change: int, users: Sequence[UserId], *, text: str, now: float) -> None:
+def notify(session: Session, change: int, texts: Mapping[UserId, str], now: float) -> None:
     """Have people told what a change did to them, the next time that they come."""
-    session.add_all(NoticeRow(user_id=user, change_id=change, at=now, text=text) for user in users)
+    session.add_all(NoticeRow(user_id=user, change_id=change, at=now, text=text) for user, text in texts.items())
     session.flush()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """What a person is told: when it happened, in seconds since the epoch, and what."""
+
+    id: int
+    at: float
+    text: str
+
+
+def unread(session: Session, user: UserId, class_id: int) -> list[Notice]:
+    """Return what somebody was not told yet of a class, the latest first."""
+    row = NoticeRow
+    query = select(row.id, row.at, row.text).join(ChangeRow, ChangeRow.id == row.change_id)
+    query = query.where(row.user_id == user, row.read.is_(None), ChangeRow.class_id == class_id)
+    return [Notice(*line) for line in session.execute(query.order_by(row.id.desc()))]
+
+
+def note_read(session: Session, user: UserId, ids: Sequence[int], now: float) -> None:
+    """Note that somebody has read what they were told."""
+    row = NoticeRow
+    session.execute(update(row).where(row.user_id == user, row.id.in_(ids), row.read.is_(None)).values(read=now))
 
 
 def version_of(session: Session, exercise: str) -> str:

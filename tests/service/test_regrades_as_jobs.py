@@ -25,6 +25,7 @@ from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.classes.requests import ClassRefusal
 from grader.service.service import Rules
+from grader.store import changes
 from grader.store.records import Role, Submission, SubmissionId, User
 from grader.store.tables import AuditRow, GradingRow, JobRow, NoticeRow
 from tests.jobs.classroom import open_database
@@ -101,10 +102,10 @@ def room(tmp_path: Path) -> Iterator[Room]:
     marks.free.set()
     retries = Retries(pauses=(0.0,), rests=(0.1,))
     engine = EmbeddedEngine(database, marks, workers=tmp_path / "workers", clock=lambda: NOW, retries=retries)
+    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     service = Service(
         database, Catalog.load(), engine, rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}),
-        tryouts=TryoutThread(lambda request: request.example), hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1),
-        clock=lambda: NOW,
+        tryouts=TryoutThread(lambda request: request.example), hasher=hasher, clock=lambda: NOW,
     )  # fmt: skip
     service.start()
     service.classes.do("admin", "class", CLASS)
@@ -219,6 +220,30 @@ def test_what_changed_since_the_look_is_not_applied(room: Room) -> None:
         "Ben": "9.50",
         "Cleo": "7.00",
     }
+
+
+def test_people_are_told_why_and_what_their_points_were_and_are(room: Room) -> None:
+    """Only who is touched; and nobody of what is hidden from them."""
+    room.marks.worth |= {"ada": 80.0, "ben": 90.0}
+    for change in ("c1", "c2"):
+        room.regrade(change)
+        room.ask("apply", change=change, seen=room.done(change)["seen"])
+        room.ask("assign_change", assignment="A-1", set={"show": "never"})
+        room.marks.worth |= {"ada": 20.0}
+    with room.service.condition.database.read() as session:
+        told = {name: changes.unread(session, user.id, 2) for name, user in room.students.items()}
+
+    assert {name: [one.text for one in found] for name, found in told.items()} == {
+        "Ada": ["softmax was graded once more: a case was wrong\nA-1: 10 × 50 % = 5 → 10 × 80 % = 8"],
+        "Ben": ["softmax was graded once more: a case was wrong\nA-1: 10 × 60 % = 6 → 10 × 90 % = 9"],
+        "Cleo": [],
+    }
+    with room.service.condition.database.write() as session:
+        changes.note_read(session, room.students["Ada"].id, [one.id for one in told["Ben"]], NOW)
+        changes.note_read(session, room.students["Ben"].id, [one.id for one in told["Ben"]], NOW)
+        left = [len(changes.unread(session, user.id, 2)) for user in room.students.values()]
+
+    assert left == [1, 0, 0]
 
 
 WISHES: dict[str, tuple[Callable[[Room], dict[str, Any]], set[str]]] = {

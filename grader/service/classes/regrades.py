@@ -16,13 +16,17 @@ from typing import Any
 from grader.jobs import claims
 from grader.rules.line import could_count
 from grader.rules.preview import preview
+from grader.rules.sentences import explain
 from grader.rules.values import Book, HandIn, Person, Result
+from grader.rules.visible import is_visible, own_line
 from grader.service.classes import forms, work
 from grader.service.classes.events import Apply, CancelChange, ListChanges, LookAtChange, Regrade, SetVersion
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, unknown
 from grader.store import changes, gradings
 from grader.store.changes import AttemptResult, Change, ChangeState, RegradedAttempt
+from grader.store.records import UserId
 
+SAME_POINTS = "An attempt of yours has another result; your points stay as they are."
 NOT_THAT = "Grades have changed since the preview. Cancel this change, and make it anew."
 
 
@@ -100,15 +104,34 @@ def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     if event.seen is None and now != made.seen:
         raise ClassRefusal("changed_since", NOT_THAT)
     changes.note_preview(asking.session, made.id, now)
+    before = asking.book()
     for one in regraded:
         if one.grading is not None and chosen(one, made.keep) is not one.before:
             gradings.make_current(asking.session, one.id, one.grading, asking.now)
-    people = [asking.student(person).user for person in shown["told"]]
-    text = f"{made.exercise} was graded once more: {made.reason}"
-    changes.notify(asking.session, made.id, people, text=text, now=asking.now)
+    changes.notify(asking.session, made.id, _texts(asking, before, made, shown["told"]), asking.now)
     changes.end(asking.session, made.id, ChangeState.APPLIED, asking.now)
     asking.note("apply", event.change, before=None, after=now, reason=made.reason)
     return {}
+
+
+def _texts(asking: Request, before: Book, made: Change, told: Sequence[Person]) -> dict[UserId, str]:
+    """Return what each person is told of a change: why, and what each assignment is by their own line, was and is.
+
+    Nobody is told of results that are hidden from them.
+    """
+    after, found = asking.book(), {}
+    for person in told:
+        seen = [one for one in after.in_order() if is_visible(after, person, one, asking.at)]
+        old, new = own_line(before, person, asking.at).cells, own_line(after, person, asking.at).cells
+        lines = [
+            f"{one.title or one.key}: {explain(one, old[one.key])} → {explain(one, new[one.key])}"
+            for one in seen
+            if old[one.key] != new[one.key]
+        ]
+        if any(made.exercise in one.items for one in seen):
+            reason = f"{made.exercise} was graded once more: {made.reason}"
+            found[asking.student(person).user] = "\n".join((reason, *(lines or [SAME_POINTS])))
+    return found
 
 
 def cancel(asking: Request, event: CancelChange) -> Mapping[str, Any]:

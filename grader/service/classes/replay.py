@@ -78,17 +78,25 @@ def play(
 ) -> Iterator[Mapping[str, Any]]:
     """Do one event after the other, each at its own time, and yield what each answers.
 
-    A source that is handed in is graded before the next event, by `grading`, whose queue has the same clock.
+    What is to be graded is so before the next event, by `grading`, whose queue has the same clock: a source that is
+    handed in, and a regrade, whose answer then says what it would change. That is what is applied later.
     """
     clock = clock or TermClock()
     asked, before = Classes(database, clock=clock, grading=grading), database.clock
     database.clock = clock
+    seen: dict[str, str] = {}  # what the regrades of sources would change, by the regrade
     try:
         for number, event in enumerate(events, start=1):
             clock.now = event.at
+            named = f"{event.fields.get('class')} {event.fields.get('change')}"
+            if event.do == "apply" and named in seen:
+                event = replace(event, fields={"seen": seen[named], **event.fields})
             answer = _answer(asked, event)
             if answer["ok"] and event.fields.get("source") is not None:
                 _await_grading(database, SubmissionId(event.fields["id"]))
+            if answer["ok"] and event.do == "regrade" and "waiting" in answer:
+                answer = _await_change(asked, event)
+                seen[named] = answer["seen"]
             yield {"n": number, "do": event.do, **answer}
     finally:
         database.clock = before
@@ -104,6 +112,17 @@ def _await_grading(database: Database, id: SubmissionId) -> None:
         if time.monotonic() > end:
             raise GraderFault(f"submission {id} was not graded within {LONGEST_SECONDS:.0f} s")
         time.sleep(LOOK_SECONDS)
+
+
+def _await_change(asked: Classes, event: TimedEvent) -> Mapping[str, Any]:
+    """Return what a regrade would change, once all of it is graded."""
+    end = time.monotonic() + LONGEST_SECONDS
+    look = replace(event, do="change", fields={name: event.fields[name] for name in ("class", "change")})
+    while (answer := _answer(asked, look)).get("waiting"):
+        if time.monotonic() > end:
+            raise GraderFault(f"{answer['waiting']} gradings of a regrade did not end within {LONGEST_SECONDS:.0f} s")
+        time.sleep(LOOK_SECONDS)
+    return answer
 
 
 def _answer(asked: Classes, event: TimedEvent) -> Mapping[str, Any]:
