@@ -16,7 +16,7 @@ from grader.exercise.catalog import Catalog
 from grader.pages import lists, plain
 from grader.pages.accounts import Field
 from grader.pages.catalogue import address
-from grader.pages.identity import Identity
+from grader.pages.identity import Identity, id_of
 from grader.pages.routes import ASSIGNMENTS
 from grader.pages.wording import View, clean
 from grader.service.classes.work import Destination
@@ -58,6 +58,10 @@ def class_view(one: SchoolClass, agenda: Mapping[str, Any], catalog: Catalog, no
         "facts": " · ".join(filter(None, (f"{total}, {line['percent']} %" if line["percent"] else "", days))),
         "assignments": [_assignment(each, catalog, now) for each in agenda["assignments"]],
         "text": NONE_YET,
+        "notices": [
+            {"id": each["id"], "at": _seconds(each["at"]), "lines": clean(each["text"], 4000).split("\n")}
+            for each in agenda["notices"]
+        ],
     }
 
 
@@ -141,7 +145,7 @@ class AssignmentPages:
         """Return the routes."""
         router = APIRouter(include_in_schema=False)
         router.add_api_route(ASSIGNMENTS.path, self.show, methods=["GET"])
-        router.add_api_route(ASSIGNMENTS.path, self.set_aside, methods=["POST"])
+        router.add_api_route(ASSIGNMENTS.path, self.change, methods=["POST"])
         return router
 
     def show(self, request: Request) -> Response:
@@ -151,15 +155,20 @@ class AssignmentPages:
             raise HTTPException(303, headers={"Location": f"/sign-in?next={ASSIGNMENTS.path}"})
         return self._page(user)
 
-    def set_aside(self, request: Request, attempt: Field = "", undo: Field = "") -> Response:
-        """Let an attempt count no longer, or again."""
+    def change(
+        self, request: Request, attempt: Field = "", undo: Field = "", *, read: Field = "", school: Field = ""
+    ) -> Response:
+        """Let an attempt count no longer, or again; or note that a notice was read."""
         user = self.identity.user(request)
         if user is None:
             raise HTTPException(401)
         classes = self.identity.service.classes
-        fields = {"person": classes.person_of(user), "id": attempt, "undo": undo == "yes"}
+        person = classes.person_of(user)
         try:
-            classes.do(user, "aside", fields)
+            if read:
+                classes.do(user, "notices_read", {"class": school, "person": person, "ids": [id_of(read)]})
+            else:
+                classes.do(user, "aside", {"person": person, "id": attempt, "undo": undo == "yes"})
         except NotAllowed as refusal:
             return self._page(user, 403, error=str(refusal))
         return RedirectResponse(ASSIGNMENTS.path, status_code=303)
@@ -169,7 +178,7 @@ class AssignmentPages:
         views = []
         for one in service.classes.studied_by(user):
             agenda = service.classes.do(user, "agenda", {"class": one.key, "person": service.classes.person_of(user)})
-            if agenda["assignments"]:
+            if agenda["assignments"] or agenda["notices"]:
                 views.append(class_view(one, agenda, service.catalog, service.classes.now()))
         header = lists.header_view(user, TITLE, here=ASSIGNMENTS.path, next=ASSIGNMENTS.path)
         return plain.page("assignments.html", header, status, classes=views, text=NO_CLASS, error=error)

@@ -130,12 +130,18 @@ SCHOOL = {
     ),
     "/class/publication": _of_class("assignment", form={"hold": TEXT, "person": 254}),
     "/class/audit": _of_class(),
+    "/class/regrade": _of_class(
+        "change", "before", "after",
+        form={"act": 20, "exercise": 100, "keep": 20, "which": 20, "reason": 2000, "seen": 64},
+    ),
 }  # fmt: skip
 OWN = {
     EXERCISES.path: PLAIN,
     LEADERBOARD.path: Route(query={**EXERCISE, **CLASS}),
     WORK.path: PLAIN,
-    ASSIGNMENTS.path: Route(("GET", "HEAD", "POST"), body=Body.FORM, form={"attempt": 100, "undo": 10}),
+    ASSIGNMENTS.path: Route(
+        ("GET", "HEAD", "POST"), body=Body.FORM, form={"attempt": 100, "undo": 10, "read": 20, "school": 160}
+    ),
     COMPARE: Route(query={"attempt": 100, "before": 100}),
     "/exercise": Route(query=ATTEMPT),
     "/sign-in": _form("name", "password", "next"),

@@ -86,7 +86,14 @@ def text_of(answer: httpx.Response) -> str:
 )
 def test_only_staff_get_the_pages(taught, visitor, role, seen, only_instructors):
     """A guest is led to sign in, a stranger gets what an unknown class gets, an assistant less than instructors."""
-    closed = {"/class/roster", "/class/assignment", "/class/publication", "/class/audit", "/class/export"}
+    closed = {
+        "/class/roster",
+        "/class/assignment",
+        "/class/publication",
+        "/class/audit",
+        "/class/export",
+        "/class/regrade",
+    }
     with visitor(taught.people[role]) as client:
         for path in WITH_CLASS:
             answer = client.get(taught.address(path))
@@ -444,3 +451,40 @@ def test_an_instructor_of_the_first_class_has_no_hand_on_accounts_and_work_of_an
     finally:
         with service.condition.database.write() as session:
             leave_class(session, INITIAL_CLASS, ada, 2.0)
+
+
+def test_an_instructor_regrades_and_the_student_reads_why(taught, visitor, site):
+    """From the form to the preview, to the lists behind its numbers, to the notice; a second click finds it done."""
+    student = taught.people["student"]
+    name = site.service.classes.person_of(student.user)
+    site.service.accounts.join(
+        student.user, site.service.classroom(taught.people["instructor"].user, taught.key).replace_code()
+    )
+    for id, scores in ((f"{taught.key}-1", {"1": 40, "2": 90}), (f"{taught.key}-2", {"1": 30, "2": 30})):
+        taught.do("hand_in", person=name, assignment="hw1", exercise="softmax", id=id, scores=scores)
+    site.service.classes.do("admin", "version", {"exercise": "softmax", "version": "2"})
+    address = f"/class/regrade?class={taught.key}"
+    with visitor(taught.people["instructor"]) as client:
+        nothing = client.post(address, data={"exercise": "softmax", "keep": "new", "which": "all", "reason": ""})
+        made = client.post(address, data={"exercise": "softmax", "keep": "new", "which": "all", "reason": HOSTILE})
+        one = made.headers["location"]
+        page = client.get(one)
+        behind = client.get(re.search(r'href="([^"]*before=40[^"]*)"', page.text)[1].replace("&amp;", "&"))
+        seen = re.search(r'name="seen" value="(\w+)"', page.text)[1]
+        unsure = client.post(one, data={"act": "cancel"})
+        with visitor(student) as own:
+            before = own.get("/assignments").text
+            done = client.post(one, data={"act": "apply", "seen": seen})
+            again = client.post(one, data={"act": "apply", "seen": seen})
+            after = own.get("/assignments")
+            read = re.search(r'name="read" value="(\d+)"', after.text)[1]
+            own.post("/assignments", data={"read": read, "school": taught.key})
+            left = own.get("/assignments").text
+
+    assert (nothing.status_code, unsure.status_code, again.status_code) == (422, 422, 422)
+    assert "1 gains" in text_of(page)
+    assert "From 40.00 to 90.00" in text_of(behind)
+    assert "count now" in text_of(done)
+    assert "10 × 40 % = 4 → 10 × 90 % = 9" in text_of(after)
+    assert HOSTILE not in page.text + after.text
+    assert "graded once more" not in before + left

@@ -20,7 +20,7 @@ from grader.pages.gradebook import source_view
 from grader.pages.identity import Identity
 from grader.pages.lists import CLASSES
 from grader.pages.render import report_view
-from grader.pages.school import forms, views
+from grader.pages.school import forms, regrades, views
 from grader.pages.school.visit import ClassVisit, Missing
 from grader.service.classes.requests import ClassRefusal
 from grader.store.records import SubmissionId, User
@@ -305,9 +305,9 @@ def _refused(visit: ClassVisit, refusal: ClassRefusal) -> dict[str, Any]:
 _GET: Mapping[str, Show] = {
     CLASSES: every_class, "/class": home, "/class/gradebook": gradebook, "/class/cell": cell, "/class/roster": roster,
     "/class/assignment": assignment, "/class/publication": publication, "/class/audit": audit,
-    "/class/student": as_student, "/class/attempt": attempt, "/class/export": export,
+    "/class/regrade": regrades.show, "/class/student": as_student, "/class/attempt": attempt, "/class/export": export,
 }  # fmt: skip
 _POST: Mapping[str, Show] = {
     "/class/cell": change_cell, "/class/roster": change_roster, "/class/assignment": change_assignment,
-    "/class/publication": publish, "/class/links": links,
+    "/class/publication": publish, "/class/links": links, "/class/regrade": regrades.change,
 }  # fmt: skip

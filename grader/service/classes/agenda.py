@@ -15,8 +15,9 @@ from grader.rules.sentences import cost_of, exact, two_decimals
 from grader.rules.values import Assignment, Book, HandIn, Person, Result
 from grader.rules.visible import own_line
 from grader.service.classes import forms
-from grader.service.classes.events import Agenda
+from grader.service.classes.events import Agenda, NoteRead
 from grader.service.classes.requests import Request, unknown
+from grader.store import changes, coursework
 from grader.store.coursework import wall_text
 
 REFUSED = {
@@ -39,7 +40,17 @@ def agenda(asking: Request, event: Agenda) -> Mapping[str, Any]:
         "zone": one.zone,
         "assignments": assignments,
         "line": forms.line(book, line),
+        "notices": [
+            {"id": each.id, "at": forms.moment(coursework.milliseconds(each.at)), "text": each.text}
+            for each in changes.unread(asking.session, known.user, one.id)
+        ],
     }
+
+
+def note_read(asking: Request, event: NoteRead) -> Mapping[str, Any]:
+    """Tell somebody no more of what they have read."""
+    changes.note_read(asking.session, asking.member(event.person).user, event.ids, asking.now)
+    return {}
 
 
 def going(book: Book, person: Person, one: Assignment, exercise: str, *, at: int) -> Mapping[str, Any]:

@@ -198,6 +198,7 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "aside": work.set_aside,
     "version": regrades.set_version,
     "regrade": regrades.regrade,
+    "notices_read": agenda.note_read,
     "change": regrades.look,
     "changes": regrades.list_changes,
     "apply": regrades.apply,

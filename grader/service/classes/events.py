@@ -518,6 +518,15 @@ class Agenda(OfClass):
     person: Person
 
 
+class NoteRead(OfClass):
+    """Say that notices, as `agenda` tells them, were read; they are told no more."""
+
+    do = "notices_read"
+    right = Right.MEMBER
+    person: Person
+    ids: Annotated[list[StrictInt], Field(max_length=1000)]
+
+
 class Deadline(OfClass):
     """Ask until when a student may hand in."""
 
@@ -617,8 +626,8 @@ EVENTS: Mapping[str, type[ClassEvent]] = {
     for one in (
         MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, Override, HandInWork,
         SetAside, SetVersion, Regrade, LookAtChange, ListChanges, Apply, CancelChange, Publish, Release, Delete, WhatIf,
-        Grades, Own, Deadline, Board, Agenda, CopyClass, AssignAll, Export, Audit, ListClasses, ReadRoster, Desk,
-        OneCell, Comment, Look,
+        Grades, Own, Deadline, Board, Agenda, NoteRead, CopyClass, AssignAll, Export, Audit, ListClasses, ReadRoster,
+        Desk, OneCell, Comment, Look,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")
