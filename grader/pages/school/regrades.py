@@ -66,6 +66,7 @@ def _one(visit: ClassVisit, found: Mapping[str, Any], status: int, **said: Any) 
         pair = visit.query.get("before"), visit.query.get("after")
         listed = [one for one in found["attempts"] if (one["before"], one["after"]) == pair]
         shown |= {
+            "matrix": sorted(found["matrix"], key=lambda row: row[0] == row[1]),  # what changes comes first
             "preview": views.changes_view(found, names),
             "told": [names.get(person, person) for person in found["told"]],
             "listed": [{**one, "name": names.get(one["person"], one["person"])} for one in listed[:MOST_LISTED]],
