@@ -11,6 +11,8 @@ from collections.abc import Collection, Iterator
 from enum import IntEnum
 from itertools import count
 
+import torch
+
 
 class Disguise(IntEnum):
     """How far somebody goes."""
@@ -23,6 +25,8 @@ class Disguise(IntEnum):
     """The inner part of each expression in a statement of its own; `for` over a range written with `while`."""
     PADDED = 4
     """Operands and comparisons turned round; three statements without effect in each function."""
+    REWRITTEN = 5
+    """Methods of tensors called as functions of torch, and `@` as `matmul`."""
 
 
 def disguise(text: str, how: Disguise, kept: Collection[str], seed: int = 1) -> str:
@@ -42,6 +46,8 @@ def disguise(text: str, how: Disguise, kept: Collection[str], seed: int = 1) -> 
     if how >= Disguise.PADDED:
         tree = _Turned().visit(tree)
         _pad(tree, chance)
+    if how >= Disguise.REWRITTEN:
+        tree = _AsFunctions().visit(tree)
     tree = _Renamed(tree, kept).visit(tree)
     lines = ast.unparse(ast.fix_missing_locations(tree)).splitlines()
     return "".join(f"{line}\n" if chance.random() > 0.3 else f"{line}  # as I see it\n" for line in lines)
@@ -216,6 +222,27 @@ class _Turned(ast.NodeTransformer):
         if len(node.ops) == 1 and (other := self._OTHER.get(type(node.ops[0]))):
             node.left, node.comparators, node.ops = node.comparators[0], [node.left], [other()]
         return node
+
+
+class _AsFunctions(ast.NodeTransformer):
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return _torchs("matmul", [node.left, node.right], []) if isinstance(node.op, ast.MatMult) else node
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        match node.func:
+            case ast.Attribute(
+                value=ast.Name(id="torch" | "F" | "nn" | "math" | "np" | "self") | ast.Call(func=ast.Name("super"))
+            ):
+                return node
+            case ast.Attribute(value=tensor, attr=name) if hasattr(torch, name):
+                return _torchs(name, [tensor, *node.args], node.keywords)
+        return node
+
+
+def _torchs(name: str, arguments: list[ast.expr], keywords: list[ast.keyword]) -> ast.Call:
+    return ast.Call(ast.Attribute(ast.Name("torch", ast.Load()), name, ast.Load()), arguments, keywords)
 
 
 def _pad(tree: ast.Module, chance: random.Random) -> None:

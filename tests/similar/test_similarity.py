@@ -58,7 +58,7 @@ def _examples(id: str, *names: str) -> dict[str, str]:
 # ---- copies
 
 
-@pytest.mark.parametrize("how", Disguise)
+@pytest.mark.parametrize("how", [how for how in Disguise if how < Disguise.REWRITTEN])  # what is not promised
 @pytest.mark.parametrize(
     ("id", "names"),
     [
