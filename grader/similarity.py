@@ -3,8 +3,8 @@
 It is evidence to be read side by side. There is no threshold and no verdict, and no number without its place.
 
 A work is read as tokens and never parsed, so that what is no Python, or nested deeply, is compared like the rest. Each
-statement is written without what can be changed at no cost: comments, docstrings, annotations, imports, brackets and
-layout; each name that the author chose is `V`, each string `S`. What torch and Python call their own stays. A
+statement is written without what can be changed at no cost: comments, docstrings, annotations, imports, round brackets
+and layout; each name that the author chose is `V`, each string `S`. What torch and Python call their own stays. A
 *fragment* is four tokens in a row of one statement, with its ends as tokens. Where a statement stands plays no part,
 so that statements and functions in another order share the same fragments.
 
@@ -232,11 +232,10 @@ class _Reader:
 
 
 def _statements(text: str) -> list[tuple[int, list[str]]]:
-    """Return the first line and the plain tokens of each statement; none of an import and a docstring."""
+    """Return the first line and the plain tokens of each statement; none of an import. A docstring is one token."""
     found, left = [], MOST_TOKENS
     for first, line in logical_lines(text):
-        is_told = line and line[0] not in ("import", "from") and not all(is_text(token) for token in line)
-        found.append((first, line[:left] if is_told else []))
+        found.append((first, [] if line[:1] in (["import"], ["from"]) else line[:left]))
         left -= len(found[-1][1])
         if left <= 0:
             break

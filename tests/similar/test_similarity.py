@@ -97,6 +97,7 @@ def test_two_students_of_one_lecture_stand_below_a_copy_once_the_textbook_is_ign
     [
         ANSWER.replace("top", "most").replace("powers", "e").replace("weigh", "f").replace("low", "x"),
         ANSWER.replace("def weigh(x, dim=-1)", "def weigh(x: torch.Tensor, dim: int = -1) -> dict[str, int]"),
+        ANSWER.replace("def spread(y, low)", "def spread(y: torch.Tensor, low: dict[str, int])"),
         ANSWER.replace("top =", "top: torch.Tensor ="),
         ANSWER.replace("    top =", '    """Say what\n    it does."""\n    # why\n\n    top ='),
         ANSWER.replace("(dim=dim, keepdim=True)", "(\n        dim=dim,\n\n        keepdim=True,\n    )"),
@@ -104,12 +105,29 @@ def test_two_students_of_one_lecture_stand_below_a_copy_once_the_textbook_is_ign
         ANSWER.replace("import torch", "import torch as t\nfrom math import inf").replace("torch.", "t."),
         ANSWER.replace("\n", "\r\n"),
     ],
-    ids=["names", "annotations", "annotated name", "comments", "layout", "brackets", "imports", "ends of lines"],
+    ids=[
+        "names",
+        "annotations",
+        "annotated to the end",
+        "annotated name",
+        "comments",
+        "layout",
+        "brackets",
+        "imports",
+        "ends of lines",
+    ],
 )
 def test_what_costs_nothing_to_change_plays_no_part(changed: str) -> None:
     """The changed answer is as near to the answer as the answer itself."""
     assert changed != ANSWER
     assert _strength(ANSWER, changed) == _strength(ANSWER, ANSWER)
+
+
+def test_what_stands_behind_an_annotation_counts() -> None:
+    """The body of a function of one line is none of its last argument's annotation."""
+    plain = "def f(v): return v.exp().sin()\n"
+
+    assert _strength(plain, plain.replace("(v)", "(v: int)")) == _strength(plain, plain)
 
 
 def test_functions_and_statements_in_another_order_share_the_same() -> None:
@@ -124,7 +142,9 @@ def test_functions_and_statements_in_another_order_share_the_same() -> None:
 def test_names_of_torch_and_constants_do_count() -> None:
     """Another operation or another number is another fragment."""
     same = _strength(ANSWER, ANSWER)
+    function = "f = lambda v: v.exp()\n"
 
+    assert _strength(function, function.replace("exp", "sin")) < _strength(function, function)
     assert _strength(ANSWER, ANSWER.replace("exp", "sigmoid")) < same
     assert _strength(ANSWER, ANSWER.replace("0.5", "0.7")) < same
     assert _strength(ANSWER, ANSWER.replace("keepdim", "kept")) < same
@@ -132,10 +152,16 @@ def test_names_of_torch_and_constants_do_count() -> None:
 
 def test_own_attributes_may_have_other_names() -> None:
     """What a class calls its layers and methods is its author's choice, `self` too."""
-    text = "class A:\n    def __init__(self):\n        self.w = 3.5\n    def go(self, x):\n        return self.w * x\n"
-    other = text.replace("self", "this").replace(".w", ".weight").replace("go", "run")
+    text = (
+        "class A:\n    def __init__(self):\n        self.w = 3.5\n        self.register_buffer('near', 1)\n"
+        "    def go(self, x):\n        return self.w * x - self.near\n"
+    )
+    other = text.replace("near", "close").replace(".w", ".weight").replace("go", "run")
 
     assert _strength(text, other) == _strength(text, text)
+    assert _strength(text[:60], text[:60].replace("self", "this").replace(".w", ".v")) == _strength(
+        text[:60], text[:60]
+    )
 
 
 # ---- what is ignored
@@ -274,6 +300,14 @@ def test_equal_statements_stand_beside_each_other_in_their_order() -> None:
     [pair] = compare(_works(layers, "\n" + layers.replace("d", "width"), *OTHERS), ()).pairs
 
     assert pair.passages == (Passage((1, 3), (2, 4)),)
+
+
+def test_a_statement_stands_beside_the_one_with_which_it_shares_most() -> None:
+    """Three others there have a part of it, and stand before it."""
+    whole, part = "x = a.sin().cos().tan()\n", "-a.sin().cos().tan()\n"
+    [pair] = compare(_works(whole, part * 3 + whole, *OTHERS), ()).pairs
+
+    assert pair.passages == (Passage((1, 1), (4, 4)),)
 
 
 def test_a_statement_that_shares_little_is_not_marked() -> None:
