@@ -11,8 +11,9 @@ so that statements and functions in another order share the same fragments.
 Ignored is what stands in a text that everybody has, and what more than half of the works have. Of the rest a fragment
 weighs the more the fewer have it. All of this is counted in whole numbers, so that the order is the same everywhere.
 
-Not found: an answer that was written anew from another one's idea, or with other operations (`torch.matmul` for `@`),
-and a copy of what everybody may have. What stands behind the first 20,000 tokens of a work is not compared.
+Not found: an answer that was written anew from another one's idea, a copy of what everybody may have, and what more
+than half of a class have copied; less often, a copy with other operations (`torch.matmul` for `@`). What stands behind
+the first 20,000 tokens of a work is not compared.
 Source: Schleimer, Wilkerson, Aiken, Winnowing: Local Algorithms for Document Fingerprinting (SIGMOD 2003), sections 2
 and 5. We differ: all fragments are kept, as works are short; they end with their statement; and rare ones count more.
 """
