@@ -27,6 +27,7 @@ try:
     from benchmarks.scale import scale
     from benchmarks.scale_out import scale_out
     from benchmarks.sign_ins import sign_ins
+    from benchmarks.similarity import similarity
     from benchmarks.storm import storm
     from benchmarks.suite import suite
     from benchmarks.throughput import throughput
@@ -64,6 +65,7 @@ app.command()(verdicts)
 app.command()(house)
 app.command()(click)
 app.command()(hand_ins)
+app.command()(similarity)
 
 
 if __name__ == "__main__":

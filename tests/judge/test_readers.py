@@ -43,6 +43,7 @@ from grader.pages import wording
 from grader.rules.roster import BadFile, read_roster
 from grader.service import accounts, names
 from grader.service.names import skeleton, tidy
+from grader.similarity import ClassWork, compare
 from tests.judge.slow_texts import TEXTS
 
 SIZES = (16 << 10, 64 << 10, 256 << 10)
@@ -72,6 +73,10 @@ def _roster(text: str) -> None:
         read_roster(f"email,name\nada@school.edu,{text}", ())
 
 
+def _compared(text: str) -> None:
+    compare([ClassWork(name, name, text) for name in ("a", "b")], ("pass",))
+
+
 READERS: Mapping[str, Callable[[str], object]] = {
     "source": _source,
     "clues": lambda text: read(f"{text}\nimport ctypes", ("attention", "softmax"), ("attend",)),
@@ -96,6 +101,7 @@ READERS: Mapping[str, Callable[[str], object]] = {
     "name to sign in": names.key_of,
     "password": accounts._plain,
     "roster": _roster,
+    "similarity": _compared,
 }
 # Every module, or package, that handles text by more than plain methods of `str`, and whose text it is.
 HANDLERS = {
@@ -143,6 +149,7 @@ HANDLERS = {
     "service/classes": "events of a file that an operator plays, and forms of bounded length",
     "service/names": "READERS",
     "service/service": "ids of 40 characters at most",
+    "sheet_process": "a workbook, in a process of its own with limits of memory and time",
     "store/audit": "what our own code writes",
     "store/changes": "what our own code writes",
     "store/coursework": "what our own code writes",
