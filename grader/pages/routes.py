@@ -13,6 +13,8 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
+from grader.exercise.spec import Dimension
+
 GRADIO_FILES = Path(__file__).with_name("gradio_files.txt")
 EVENTS = "/gradio_api/run/"
 EVENT = re.compile(r"/gradio_api/run/([a-z_]{1,40})/?")
@@ -123,6 +125,7 @@ SCHOOL = {
         "assignment",
         form={
             **dict.fromkeys(("grace", "per_day", "at_most", "of", "bank_max", "cutoff", "count", "attempts"), 20),
+            **dict.fromkeys((f"show_{part}" for part in Dimension), 40),
             "key": 160, "title": 200, "items": TEXT, "opens": 40, "due": 40, "section_due": TEXT, "show": 40,
             "revision": 10,
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -13,13 +13,14 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from grader.judge.report import Report, Status
+from grader.judge.report import Dimension, Report, Status, Verdict
 from grader.service.classes.requests import ClassRefusal
 from grader.store import gradings, people
 from grader.store.classes import find_person
 from grader.store.gradings import Grading, Versions
 from grader.store.records import State, SubmissionId
 from tests.pages.conftest import Person, Site, in_a_loop
+from tests.pages.samples import check, failed_report
 
 ZONE = "Europe/Berlin"
 NUMBERS = itertools.count(1)
@@ -141,6 +142,38 @@ def test_nothing_that_a_student_can_ask_for_tells_a_hidden_result(
     assert "2.00 of 10.00" in after
 
 
+def test_a_part_of_a_report_is_shown_and_tells_nothing_of_the_rest(
+    taught: Taught, visitor: Callable[..., httpx.Client]
+) -> None:
+    """Three results that differ in their masking, and in all that follows from it, give the same bytes everywhere."""
+    taught.assign("A-1", "causal_mask", 5, show_checks={"masking": "after_due"})
+    taught.assign("A-2", "causal_mask", -2, late={"per_day": "0.1", "bank_max": 2, "cutoff": 3})
+    taught.hand_in("A-2", "causal_mask", "70")
+    id = taught.hand_in("A-1", "causal_mask", "100")
+    paths = ("/", "/assignments", "/work", "/leaderboard", "/leaderboard?ex=causal_mask", f"/compare?attempt={id}")
+    shown = check("small: shape", Dimension.SHAPES, Verdict.FAILED, "yours has two axes")
+    passed = check("small: influence", Dimension.MASKING, Verdict.PASSED)
+    reports = [
+        replace(failed_report(), checks=(shown, check("small: influence", Dimension.MASKING, Verdict.FAILED, "no"))),
+        replace(failed_report("other"), score=90.0, checks=(replace(shown, possible=9.0), passed), complete=False),
+        Report("causal_mask", Status.TIMEOUT, 5.0, 0, "cpu", 9.0, checks=(shown,), reason="stopped in a hidden case"),
+    ]
+    seen = []
+    with visitor(taught.who) as client:
+        for report in reports:
+            _store(taught.site, id, report)
+            json = {"data": [], "session_hash": "abc"}
+            opened = client.post(f"/gradio_api/run/open?ex=causal_mask&attempt={id}", json=json).json()["data"]
+            again = client.post("/gradio_api/run/restore", json={**json, "data": [id]}).json()["data"]
+            run = re.sub(r'"elapsed":[0-9.]+', "", _told(client.get(f"/runs/{id}")))
+            seen.append([_told(client.get(path)) for path in paths] + opened + again + [run])
+
+    assert seen[0] == seen[1] == seen[2]
+    told = "".join(seen[0])
+    assert ("yours has two axes" in told, "small: influence" in told, "0/5" in told) == (True, False, False)
+    assert "Your class does not show yet: Masking" in told
+
+
 def test_a_hidden_run_ends_like_every_other(taught: Taught) -> None:
     taught.assign("A-1", "softmax", 5, show="never")
     id = taught.hand_in("A-1", "softmax", "100")
@@ -194,7 +227,10 @@ def test_somebody_of_a_roster_signs_in_with_their_address_in_any_case(taught: Ta
 
 
 def _grade(site: Site, id: SubmissionId, status: Status, score: float) -> None:
-    report = Report("softmax", status, score, 0, "cpu", 0.0)
+    _store(site, id, Report("softmax", status, score, 0, "cpu", 0.0))
+
+
+def _store(site: Site, id: SubmissionId, report: Report) -> None:
     grading = Grading.of(report, VERSIONS, 1.0)
     with site.service.condition.database.write() as session:
         gradings.store(session, id, grading)

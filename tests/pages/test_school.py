@@ -17,6 +17,7 @@ import pytest
 from playwright.sync_api import expect
 
 from grader.errors import NotAllowed
+from grader.judge.report import Dimension
 from grader.pages.routes import SCHOOL
 from grader.store.classes import find_person
 from grader.store.people import enter_class, leave_class
@@ -233,9 +234,25 @@ def test_an_assignment_is_changed(taught, visitor):
         assert (stale.status_code, "changed this assignment (title, items" in stale.text) == (409, True)
 
 
+def test_a_part_of_a_report_is_hidden_for_longer(taught, visitor):
+    """Shown in the timeline of the preview; the form has it afterwards, and an edit without it takes it back."""
+    address = taught.address("/class/assignment")
+    form = edited(**{**dict.fromkeys((f"show_{one}" for one in Dimension), ""), "show_masking": "after_cutoff"})
+    with visitor(taught.people["instructor"]) as client:
+        preview = client.post(address, data=form)
+        assert "Masking in reports, and with it every score after the last moment" in text_of(preview)
+        saved = client.post(address, data={**form, "sure": "yes"})
+        assert taught.do("desk")["assignments"][0]["show_checks"] == {"masking": "after_cutoff"}
+        field = saved.text.partition('name="show_masking"')[2].partition("</select>")[0]
+        assert '<option value="after_cutoff" selected>' in field
+        client.post(address, data={**edited(revision="2"), "sure": "yes"})
+        assert taught.do("desk")["assignments"][0]["show_checks"] == {}
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
+        ({"show_masking": "later"}, "masking"),
         ({"items": "softmax"}, "is no exercise with its points"), ({"items": "softmax 5.005"}, "two decimals"),
         ({"per_day": "150"}, "from 0 to 1"), ({"opens": "2028-01-01T00:00"}, "after it is due"),
         ({"cutoff": "some"}, "is no whole number"), ({"section_due": "Z: 2027-11-02T10:00"}, "no section"),

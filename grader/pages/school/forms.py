@@ -7,16 +7,13 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from grader.pages.render import NAMES
 from grader.pages.school.views import short
 from grader.rules.times import instant, wall_of, zone_of
 from grader.service.classes.requests import ClassRefusal, bad_value
 from grader.store.coursework import wall_text, wall_time
 
 Form = Mapping[str, str]
-ASSIGNMENT = (
-    "key", "title", "items", "opens", "due", "section_due", "grace", "per_day", "at_most", "of", "bank_max", "cutoff",
-    "count", "attempts", "show", "revision", "sure",
-)  # fmt: skip
 _TIMES = ("opens", "due", "section_due", "value")
 _MINUTE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d", re.ASCII)
 NEW = {
@@ -38,6 +35,7 @@ def filled(one: Mapping[str, Any]) -> dict[str, str]:
         "bank_max": str(late["bank_max"]),
         "cutoff": "" if late["cutoff"] is None else str(late["cutoff"]),
         "attempts": "" if one["attempts"] is None else str(one["attempts"]),
+        **{f"show_{part}": show for part, show in one["show_checks"].items()},
     }
 
 
@@ -62,6 +60,7 @@ def assignment(form: Form) -> dict[str, Any]:
         "count": form.get("count", "best"),
         "attempts": whole["attempts"],
         "show": form.get("show", "at_once"),
+        "show_checks": {part: show for part in NAMES if (show := form.get(f"show_{part}"))},
     }  # fmt: skip
 
 

@@ -19,7 +19,7 @@ from grader.pages import lists, plain
 from grader.pages.gradebook import source_view
 from grader.pages.identity import Identity
 from grader.pages.lists import CLASSES
-from grader.pages.render import report_view
+from grader.pages.render import NAMES, report_view
 from grader.pages.school import forms, views
 from grader.pages.school.visit import ClassVisit, Missing
 from grader.service.classes.requests import ClassRefusal
@@ -93,7 +93,8 @@ def every_class(visit: ClassVisit) -> Response:
 def home(visit: ClassVisit) -> Response:
     """Show a class's assignments and what leads on from there."""
     statistics = visit.ask("grades").get("statistics")
-    return visit.page("school_home.html", str(visit.desk["name"]), tab="", figures=statistics, shows=views.SHOWS)
+    shown = {"figures": statistics, "shows": views.SHOWS, "dimensions": NAMES}
+    return visit.page("school_home.html", str(visit.desk["name"]), tab="", **shown)
 
 
 def gradebook(visit: ClassVisit) -> Response:
@@ -163,7 +164,9 @@ def assignment(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     line = views.timeline(one, desk["zone"], desk["now"]) if one else ()
     said = {"preview": None, "error": "", "done": "", "instead": None, "at": "", "line": line, **said}
     title = f"{one['title'] or one['key']}: dates and points" if one else "New assignment"
-    return visit.page("school_assignment.html", title, status, tab="", one=one, form=form, shows=views.SHOWS, **said)
+    later = [part for part in NAMES if form.get(f"show_{part}")]
+    choices = {"shows": views.SHOWS, "shows_part": views.SHOWS_PART, "dimensions": NAMES, "shown_later": later}
+    return visit.page("school_assignment.html", title, status, tab="", one=one, form=form, **choices, **said)
 
 
 def change_assignment(visit: ClassVisit) -> Response:

@@ -11,6 +11,8 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from grader.judge.report import Dimension
+from grader.pages.render import NAMES
 from grader.pages.wording import bare
 from grader.rules.times import DueTime, comes_twice, zone_of
 from grader.service.classes.forms import moment
@@ -34,6 +36,7 @@ SHOWS = {
     "after_publication": "after publication",
     "never": "never",
 }
+SHOWS_PART = {"": "with the rest"} | {show: said for show, said in SHOWS.items() if show != "at_once"}
 
 
 def cell_view(cell: Answer, possible: str) -> Answer:
@@ -139,6 +142,9 @@ def timeline(one: Answer, zone_name: str, now: int) -> Sequence[Answer]:
         ordered.append({"wall": "", "what": "Published", "moment": one["published"], "kind": "show", "past": True})
     elif one["show"] == "after_publication":
         ordered.append({"wall": "not yet", "what": "Publication", "moment": "", "kind": "show", "past": False})
+    for part, show in one["show_checks"].items():
+        what = f"{NAMES[Dimension(part)]} in reports, and with it every score"
+        ordered.append({"wall": SHOWS[show], "what": what, "moment": "", "kind": "show", "past": False})
     return [{**each, "past": each.get("past", each.get("at", 0) <= now)} for each in ordered]
 
 
