@@ -121,6 +121,11 @@ SCHOOL = {
     "/class/roster": _of_class(
         form={"csv": LONGEST_FILE, "file": LONGEST_FILE, "confirm": 10}, most=3 * LONGEST_FILE
     ),
+    "/class/exceptions": _of_class(
+        form={"people": TEXT, "assignment": 160, "field": 20, "value": 40, "reason": 2000, "csv": LONGEST_FILE,
+              "file": LONGEST_FILE},
+        most=3 * LONGEST_FILE,
+    ),
     "/class/assignment": _of_class(
         "assignment",
         form={

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
 import itertools
 import re
@@ -86,7 +87,14 @@ def text_of(answer: httpx.Response) -> str:
 )
 def test_only_staff_get_the_pages(taught, visitor, role, seen, only_instructors):
     """A guest is led to sign in, a stranger gets what an unknown class gets, an assistant less than instructors."""
-    closed = {"/class/roster", "/class/assignment", "/class/publication", "/class/audit", "/class/export"}
+    closed = {
+        "/class/roster",
+        "/class/exceptions",
+        "/class/assignment",
+        "/class/publication",
+        "/class/audit",
+        "/class/export",
+    }
     with visitor(taught.people[role]) as client:
         for path in WITH_CLASS:
             answer = client.get(taught.address(path))
@@ -296,6 +304,22 @@ def test_a_roster_is_shown_by_line_and_then_applied(taught, visitor):
         assert "1 new, 2 left" in done.text
         people = taught.do("grades")["people"]
     assert [one["name"] for one in people] == ["Zoë"]
+
+
+def test_something_is_granted_to_several_people(taught, visitor):
+    """Shown with what it changes, from the same file once more; nothing is granted if one of them is unknown."""
+    address = taught.address("/class/exceptions")
+    form = {"people": f"{ADA}\n{EVE}\n", "field": "excused", "assignment": "hw1", "value": "yes", "reason": HOSTILE}
+    with visitor(taught.people["instructor"]) as client:
+        wrong = client.post(address, data={**form, "people": f"{ADA}, who@else.org"})
+        assert (wrong.status_code, "who@else.org There is no such member" in text_of(wrong)) == (422, True)
+        preview = client.post(address, data=form)
+        assert "0 gain, 0 lose, 2 change" in text_of(preview)
+        assert HOSTILE not in preview.text
+        file = html.unescape(re.search(r'name="csv" value="([^"]*)"', preview.text)[1])
+        done = client.post(address, data={"csv": file, "file": "", "sure": "yes"})
+    assert "2 exceptions are granted." in done.text
+    assert [one["cells"]["hw1"]["state"] for one in taught.do("grades")["people"]] == ["excused", "excused"]
 
 
 def test_errors_of_a_roster_are_told_by_line(taught, visitor):

@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from grader.exports.cells import table
 from grader.pages.render import NAMES
 from grader.pages.school.views import short
 from grader.rules.times import instant, wall_of, zone_of
+from grader.service.classes.granting import COLUMNS
 from grader.service.classes.requests import ClassRefusal, bad_value
 from grader.store.coursework import wall_text, wall_time
 
 Form = Mapping[str, str]
+OF_THE_CLASS = ("standing_days", "bank_days")  # what is granted on all assignments
 _TIMES = ("opens", "due", "section_due", "value")
 _MINUTE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d", re.ASCII)
 NEW = {
@@ -72,6 +75,17 @@ def granted(form: Form) -> Any:
     if field == "due":
         return value
     return value == "yes" if field == "excused" else _whole(form, "value")
+
+
+def exceptions(form: Form) -> dict[str, str]:
+    """Return the file that was sent, or else one with a line for each person who was named."""
+    people = list(filter(None, map(str.strip, re.split(r"[\n,;]", form.get("people", "")))))
+    if not people:
+        return {"csv": form.get("csv", ""), "file": form.get("file", "")}
+    field = form.get("field", "")
+    assignment = "" if field in OF_THE_CLASS else form.get("assignment", "")
+    line = (assignment, field, form.get("value", ""), form.get("reason", ""))
+    return {"csv": table([COLUMNS, *((person, *line) for person in people)]), "file": ""}
 
 
 def revision(form: Form) -> int | None:

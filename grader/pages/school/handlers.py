@@ -112,7 +112,7 @@ def cell(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     shown = views.cell_view(found["line"]["cells"][key], found["possible"])
     title = f"{found['line']['name']}: {found['title'] or key}"
     said = {"preview": None, "form": {}, "error": "", "done": "", "instead": None, "at": "", **said}
-    said |= {"cell": found, "key": key, "shown": shown, "words": views.said}
+    said |= {"cell": found, "key": key, "shown": shown, "words": views.said, "kinds": views.EXCEPTIONS}
     return visit.page("school_cell.html", title, status, tab="/gradebook", **said)
 
 
@@ -152,6 +152,29 @@ def change_roster(visit: ClassVisit) -> Response:
         return roster(visit, 422, error=lines if errors else str(refusal), errors=errors, form=visit.form, seen=seen)
     counts = ", ".join(f"{number} {what}" for what, number in told.items() if number)
     return roster(visit, done=f"The class is as the file says: {counts}.")
+
+
+def exceptions(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
+    """Show the forms that grant something to several people."""
+    if not visit.desk["teaches"]:
+        raise Missing
+    said = {"preview": None, "grants": (), "file": {}, "form": {}, "error": "", "errors": (), "done": "", **said}
+    return visit.page("school_exceptions.html", "Exceptions", status, tab="/exceptions", kinds=views.EXCEPTIONS, **said)
+
+
+def grant(visit: ClassVisit) -> Response:
+    """Show what the exceptions of a file would change, or grant them."""
+    file = forms.exceptions(visit.form)
+    try:
+        found = visit.ask("except_all", **file, dry_run=not visit.is_sure)
+    except ClassRefusal as refusal:
+        errors = refusal.more.get("errors", ())
+        return exceptions(visit, 422, error=str(refusal), errors=errors, form=visit.form, file=file)
+    number = len(found["grants"])
+    if visit.is_sure:
+        return exceptions(visit, done=f"{number} exception{' is' if number == 1 else 's are'} granted.")
+    preview = views.changes_view(found, visit.names())
+    return exceptions(visit, preview=preview, grants=found["grants"], file=file)
 
 
 def assignment(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
@@ -291,7 +314,7 @@ def _cell_change(visit: ClassVisit) -> dict[str, Any]:
             return {"do": "override", **where, "points": points, "reason": form.get("reason", ""), "revision": revision}
         case "except":
             value, field = forms.granted(form), form.get("field", "")
-            if field in ("standing_days", "bank_days"):
+            if field in forms.OF_THE_CLASS:
                 del where["assignment"]
             return {"do": "except", **where, "field": field, "value": value, "reason": form.get("reason", "")}
         case "comment":
@@ -307,10 +330,10 @@ def _refused(visit: ClassVisit, refusal: ClassRefusal) -> dict[str, Any]:
 
 _GET: Mapping[str, Show] = {
     CLASSES: every_class, "/class": home, "/class/gradebook": gradebook, "/class/cell": cell, "/class/roster": roster,
-    "/class/assignment": assignment, "/class/publication": publication, "/class/audit": audit,
-    "/class/student": as_student, "/class/attempt": attempt, "/class/export": export,
+    "/class/exceptions": exceptions, "/class/assignment": assignment, "/class/publication": publication,
+    "/class/audit": audit, "/class/student": as_student, "/class/attempt": attempt, "/class/export": export,
 }  # fmt: skip
 _POST: Mapping[str, Show] = {
-    "/class/cell": change_cell, "/class/roster": change_roster, "/class/assignment": change_assignment,
-    "/class/publication": publish, "/class/links": links,
+    "/class/cell": change_cell, "/class/exceptions": grant, "/class/roster": change_roster,
+    "/class/assignment": change_assignment, "/class/publication": publish, "/class/links": links,
 }  # fmt: skip

@@ -36,6 +36,13 @@ SHOWS = {
     "after_publication": "after publication",
     "never": "never",
 }
+EXCEPTIONS = {
+    "due": "Own due time",
+    "attempts": "Extra attempts",
+    "excused": "Excused",
+    "standing_days": "Standing days",
+    "bank_days": "Extra late days",
+}
 SHOWS_PART = {"": "with the rest"} | {show: said for show, said in SHOWS.items() if show != "at_once"}
 
 

@@ -19,8 +19,14 @@ from grader.service.classes.requests import ClassRefusal
 from grader.store.records import User
 
 _NOT_TOLD = ("unknown", "not_allowed", "not_member")  # whoever may not know of a class gets what there is of none
-_TABS = (("", "Assignments"), ("/gradebook", "Gradebook"), ("/roster", "Roster"), ("/audit", "Audit"))
-_OF_INSTRUCTORS = ("/roster", "/audit")
+_TABS = (
+    ("", "Assignments"),
+    ("/gradebook", "Gradebook"),
+    ("/exceptions", "Exceptions"),
+    ("/roster", "Roster"),
+    ("/audit", "Audit"),
+)
+_OF_INSTRUCTORS = ("/exceptions", "/roster", "/audit")
 
 
 class Missing(Exception):

@@ -38,6 +38,7 @@ ONE_OF = ("score", "scores", "status", "source", "source_file")  # a hand-in has
 MOST_DAYS = 3660
 MOST_ATTEMPTS = 10_000
 LONGEST_GRACE = 10_080  # minutes: a week
+MOST_GRANTS = 2000  # in one file
 MOST_WEEKS = 520  # ten years
 _YEARS = range(1970, 3000)  # of due times: days before and after them can be counted
 
@@ -348,6 +349,19 @@ class Grant(OfClass):
     reason: Reason
 
 
+class GrantAll(OfClass):
+    """Grant what each line of a file says, all of it or nothing; `dry_run` only says what that would change.
+
+    Its columns are `person`, `assignment`, `what`, `value` and `reason`; an empty value withdraws.
+    """
+
+    do = "except_all"
+    right = Right.INSTRUCTOR
+    csv: Annotated[str, Field(strict=True)] = ""
+    file: Base64Bytes = b""  # in place of `csv`, the file as it is
+    dry_run: StrictBool = False
+
+
 class Override(OfClass):
     """Replace a cell's points, or withdraw that with None. `revision` is that which was seen."""
 
@@ -586,9 +600,10 @@ class Look(OfClass):
 EVENTS: Mapping[str, type[ClassEvent]] = {
     one.do: one
     for one in (
-        MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, Override, HandInWork,
-        SetAside, SetVersion, Regrade, Apply, CancelChange, Publish, Release, Delete, WhatIf, Grades, Own, Deadline,
-        Board, Agenda, CopyClass, AssignAll, Export, Audit, ListClasses, ReadRoster, Desk, OneCell, Comment, Look,
+        MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, GrantAll, Override,
+        HandInWork, SetAside, SetVersion, Regrade, Apply, CancelChange, Publish, Release, Delete, WhatIf, Grades, Own,
+        Deadline, Board, Agenda, CopyClass, AssignAll, Export, Audit, ListClasses, ReadRoster, Desk, OneCell, Comment,
+        Look,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")

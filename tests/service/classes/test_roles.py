@@ -34,6 +34,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "assign": {"assignment": "A-9", **ASSIGNMENT},
     "assign_change": {"assignment": "A-1", "set": {"grace": 5}},
     "except": {**TO_ADA, "field": "attempts", "value": 1, **WHY},
+    "except_all": {"csv": "person,assignment,what,value,reason\nada@x.edu,A-1,attempts,1,ill\n"},
     "override": {**TO_ADA, "points": 5, **WHY},
     "hand_in": {**TO_ADA, "exercise": "softmax", "id": "new", "score": 80},
     "aside": {"person": "ada@x.edu", "id": "h1"},
