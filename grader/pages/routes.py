@@ -135,6 +135,7 @@ SCHOOL = {
             "revision": 10,
         },
     ),
+    "/class/copy": _of_class(form={"key": 160, "name": 80, "weeks": 10}),
     "/class/publication": _of_class("assignment", form={"hold": TEXT, "person": 254}),
     "/class/audit": _of_class(),
 }  # fmt: skip

@@ -11,6 +11,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
@@ -87,14 +88,8 @@ def text_of(answer: httpx.Response) -> str:
 )
 def test_only_staff_get_the_pages(taught, visitor, role, seen, only_instructors):
     """A guest is led to sign in, a stranger gets what an unknown class gets, an assistant less than instructors."""
-    closed = {
-        "/class/roster",
-        "/class/exceptions",
-        "/class/assignment",
-        "/class/publication",
-        "/class/audit",
-        "/class/export",
-    }
+    names = ("roster", "exceptions", "assignment", "copy", "publication", "audit", "export")
+    closed = {f"/class/{name}" for name in names}
     with visitor(taught.people[role]) as client:
         for path in WITH_CLASS:
             answer = client.get(taught.address(path))
@@ -288,6 +283,25 @@ def test_an_assignment_is_made(taught, visitor):
 
     assert "The assignment is made." in made.text
     assert (again.status_code, "There is an assignment" in again.text) == (422, True)
+
+
+def test_a_class_is_copied_for_another_term_by_who_teaches_it(taught, visitor):
+    """The dates are shown first; nothing is made before the second click, and no class of a key that there is."""
+    address, form = taught.address("/class/copy"), {"key": f"{taught.key}-next", "name": "Next term", "weeks": "26"}
+    due = datetime.fromisoformat(taught.do("desk")["assignments"][0]["due"]) + timedelta(weeks=26)
+    with visitor(taught.people["instructor"]) as client:
+        preview = client.post(address, data=form)
+        assert f"{due:%a %-d %b %Y, %H:%M}" in text_of(preview)
+        assert client.get("/class", params={"class": form["key"]}).status_code == 404
+        wrong = [
+            client.post(address, data={**form, **one}) for one in ({"key": taught.key}, {"weeks": "x"}, {"weeks": ""})
+        ]
+        assert [one.status_code for one in wrong] == [422, 422, 422]
+        assert "you teach it" in client.post(address, data={**form, "sure": "yes"}).text
+        home = client.get("/class", params={"class": form["key"]})
+        assert client.post(address, data={**form, "sure": "yes"}).status_code == 422
+    assert f"Due {due:%Y-%m-%d %H:%M}" in text_of(home)
+    assert "0 students" in text_of(home)
 
 
 def test_a_roster_is_shown_by_line_and_then_applied(taught, visitor):

@@ -93,6 +93,14 @@ def revision(form: Form) -> int | None:
     return _whole(form, "revision")
 
 
+def weeks(form: Form) -> int:
+    """Return by how many weeks a copy of the class comes later."""
+    found = _whole(form, "weeks")
+    if found is None:
+        raise bad_value("By how many weeks the copy comes later is expected.")
+    return found
+
+
 def mended(form: Form, zone_name: str) -> dict[str, str]:
     """Return the form with the minute that the clock makes of each one that it skips."""
     zone = zone_of(zone_name)

@@ -216,6 +216,27 @@ def change_assignment(visit: ClassVisit) -> Response:
     return assignment(visit, done="Saved.")
 
 
+def copy(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
+    """Show the form that copies the class for another term."""
+    if not visit.desk["teaches"]:
+        raise Missing
+    said = {"dates": (), "form": {"weeks": "52", "name": visit.desk["name"]}, "error": "", "done": "", **said}
+    return visit.page("school_copy.html", "Copy for another term", status, tab="", day=views.day, **said)
+
+
+def make_copy(visit: ClassVisit) -> Response:
+    """Show the dates of the copy, or make it."""
+    form = {name: visit.form.get(name, "").strip() for name in ("key", "name", "weeks")}
+    try:
+        wanted = {"to": form["key"], "name": form["name"], "weeks": forms.weeks(form)}
+        found = visit.ask("copy", **wanted, dry_run=not visit.is_sure)
+    except ClassRefusal as refusal:
+        return copy(visit, 422, error=str(refusal), form=form)
+    if visit.is_sure:
+        return copy(visit, done=f"The class {form['key']} is there; you teach it.", made=form["key"])
+    return copy(visit, form=form, dates=found["assignments"])
+
+
 def publication(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     """Show whom an assignment's results have reached."""
     if not visit.desk["teaches"]:
@@ -331,9 +352,11 @@ def _refused(visit: ClassVisit, refusal: ClassRefusal) -> dict[str, Any]:
 _GET: Mapping[str, Show] = {
     CLASSES: every_class, "/class": home, "/class/gradebook": gradebook, "/class/cell": cell, "/class/roster": roster,
     "/class/exceptions": exceptions, "/class/assignment": assignment, "/class/publication": publication,
-    "/class/audit": audit, "/class/student": as_student, "/class/attempt": attempt, "/class/export": export,
+    "/class/copy": copy, "/class/audit": audit, "/class/student": as_student, "/class/attempt": attempt,
+    "/class/export": export,
 }  # fmt: skip
 _POST: Mapping[str, Show] = {
     "/class/cell": change_cell, "/class/exceptions": grant, "/class/roster": change_roster,
-    "/class/assignment": change_assignment, "/class/publication": publish, "/class/links": links,
+    "/class/assignment": change_assignment, "/class/copy": make_copy, "/class/publication": publish,
+    "/class/links": links,
 }  # fmt: skip

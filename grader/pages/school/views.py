@@ -192,8 +192,14 @@ def _late_days(due: datetime, zone: ZoneInfo, grace: int, late: Answer) -> list[
 def _point(wall: datetime, zone: ZoneInfo, what: str, at: int, *, note: str = "", kind: str) -> dict[str, Any]:
     if comes_twice(wall, zone):
         note = f"{note}; this minute comes twice that night, the second is meant".lstrip("; ")
-    return {"at": at, "wall": f"{wall:%a %-d %b %Y, %H:%M}", "what": what, "note": note, "kind": kind,
+    return {"at": at, "wall": day(wall), "what": what, "note": note, "kind": kind,
             "moment": moment(DueTime(wall, zone).at)}  # fmt: skip
+
+
+def day(wall: datetime | str) -> str:
+    """Return a minute on the wall with its day of the week: `Fri 9 Oct 2026, 23:59`."""
+    moment = wall_time(wall) if isinstance(wall, str) else wall
+    return f"{moment:%a %-d %b %Y, %H:%M}"
 
 
 def newest(audit: Answer) -> Answer:

@@ -203,13 +203,17 @@ class MakeClass(OfClass):
 
 
 class CopyClass(OfClass):
-    """Begin a class with another one's settings and assignments, all wall times moved by whole weeks; no people."""
+    """Begin a class with another one's settings and assignments, all wall times moved by whole weeks.
+
+    Nobody is in it but the instructor who asks; `dry_run` only says which dates the assignments would have.
+    """
 
     do = "copy"
-    right = Right.ADMINISTRATOR
+    right = Right.INSTRUCTOR
     to: Key
     weeks: Annotated[StrictInt, Field(ge=-MOST_WEEKS, le=MOST_WEEKS)]
     name: Annotated[Text, Field(min_length=1, max_length=80)] | None = None
+    dry_run: StrictBool = False
 
 
 class OptionalFields(ClassEvent):
