@@ -277,7 +277,7 @@ class AccountPages:
 
     def _leave(self, user: User) -> Response:
         self.identity.service.own_account.leave(user)
-        return self._account_page(replace(user, role=Role.LEARNER, enrolled=False), done=LEFT)
+        return self._account_page(replace(user, role=Role.LEARNER, enrolled=False, studies=False), done=LEFT)
 
     def _sign_out_everywhere(self, user: User) -> Response:
         self.identity.service.own_account.sign_out_everywhere(user)

@@ -53,7 +53,7 @@ def header_view(
         skip: whether to offer the way past everything to the editor.
     """
     links = [(page.title, page.path) for page in PAGES]
-    if user is not None and user.member and user.role is not Role.INSTRUCTOR:
+    if user is not None and user.studies:
         links.append((ASSIGNMENTS.title, ASSIGNMENTS.path))
     if user is not None and may(user, Action.READ, Roster()):
         links.append(("Gradebook", "/teach/"))

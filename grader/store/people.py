@@ -84,7 +84,7 @@ def add(session: Session, name: str, role: Role, *, key: str, password: str, now
     _flush_name(session, name)
     if role is not Role.LEARNER:
         enter_class(session, UserId(row.id), role, now)
-    return User(UserId(row.id), name, role, enrolled=role is not Role.LEARNER)
+    return User(UserId(row.id), name, role, enrolled=role is not Role.LEARNER, studies=role is Role.STUDENT)
 
 
 def rename(session: Session, user: UserId, name: str, *, key: str) -> None:
@@ -265,6 +265,11 @@ def _is_staff(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
     return exists().where(row.user_id == user, row.ended.is_(None), row.role != Role.STUDENT.value)
 
 
+def _studies(user: InstrumentedAttribute[int]) -> ColumnElement[bool]:
+    row = aliased(MembershipRow)
+    return exists().where(row.user_id == user, row.ended.is_(None), row.role == Role.STUDENT.value)
+
+
 def class_code(session: Session) -> str:
     """Return the class code that took the place of the first one; an empty text where none did."""
     return session.scalar(select(ClassRow.code).where(ClassRow.id == FIRST_CLASS)) or ""
@@ -355,6 +360,7 @@ def _users(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
         UserRow.email,
         in_class(UserRow.id).label("enrolled"),
         _is_staff(UserRow.id).label("staff"),
+        _studies(UserRow.id).label("studies"),
         *columns,
     )
     return query.outerjoin(row, and_(row.user_id == UserRow.id, IN_CLASS))
@@ -362,7 +368,8 @@ def _users(*columns: InstrumentedAttribute[Any]) -> Select[Any]:
 
 def _user(line: Row[Any]) -> User:
     role = Role(line.role or Role.LEARNER)
-    return User(UserId(line.id), line.name, role, line.email or "", bool(line.enrolled), bool(line.staff))
+    known = {"enrolled": bool(line.enrolled), "staff": bool(line.staff), "studies": bool(line.studies)}
+    return User(UserId(line.id), line.name, role, line.email or "", **known)
 
 
 def _members() -> Select[*_MemberLine]:

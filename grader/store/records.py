@@ -66,6 +66,7 @@ class User:
         email: what they sign in with as well, folded; empty without one.
         enrolled: whether they belong to any class.
         staff: whether they teach or assist any class.
+        studies: whether they are a student of any class.
     """
 
     id: UserId
@@ -74,6 +75,7 @@ class User:
     email: str = ""
     enrolled: bool = field(default=False, compare=False)
     staff: bool = field(default=False, compare=False)
+    studies: bool = field(default=False, compare=False)
 
     @property
     def visitor(self) -> bool:

@@ -18,7 +18,7 @@ from grader.service.classes.requests import ClassRefusal
 from grader.store import gradings, people
 from grader.store.classes import find_person
 from grader.store.gradings import Grading, Versions
-from grader.store.records import State, SubmissionId
+from grader.store.records import Role, State, SubmissionId
 from tests.pages.conftest import Person, Site, in_a_loop
 from tests.pages.samples import check, failed_report
 
@@ -199,6 +199,21 @@ def test_an_attempt_that_could_not_be_graded_says_that_it_uses_none(
     assert id in page
     assert "could not be graded, and uses up no attempt" in page
     assert "1 attempt left" in page
+
+
+def test_whoever_studies_nowhere_has_no_link_to_assignments(
+    taught: Taught, person: Callable[..., Person], visitor: Callable[..., httpx.Client]
+) -> None:
+    name = f"iris of {taught.key}"
+    iris = person(name, role=Role.LEARNER)
+    taught.do("staff", person=name, name="Iris", role="instructor")
+    heads = []
+    for who in (taught.who, iris):
+        with visitor(who) as client:
+            heads.append(client.get("/work").text.partition("</header>")[0])
+
+    assert ['href="/assignments"' in head for head in heads] == [True, False]
+    assert 'href="/classes"' in heads[1]
 
 
 def test_a_guest_is_led_to_sign_in(visitor: Callable[..., httpx.Client]) -> None:

@@ -237,6 +237,19 @@ def test_an_assignment_is_changed(taught, visitor):
         assert (stale.status_code, "changed this assignment (title, items" in stale.text) == (409, True)
 
 
+def test_an_override_that_lowered_weights_leave_above_what_is_possible_is_named(taught, visitor):
+    """Before the change, and in the gradebook after it."""
+    taught.do("override", person=ADA, assignment="hw1", points="9", reason="oral exam")
+    lowered = {**edited(items="softmax 5"), "opens": "2026-01-01T00:00"}
+    with visitor(taught.people["instructor"]) as client:
+        preview = client.post(taught.address("/class/assignment"), data=lowered)
+        assert "Above the possible points would then be: Ada Lovelace, hw1, 9.00." in text_of(preview)
+        client.post(taught.address("/class/assignment"), data={**lowered, "sure": "yes"})
+        assert "9 override above 5" in text_of(client.get(taught.address("/class/gradebook")))
+        again = client.post(taught.address("/class/assignment"), data=edited(items="softmax 4", revision="2"))
+        assert "Above the possible" not in again.text
+
+
 def test_a_part_of_a_report_is_hidden_for_longer(taught, visitor):
     """Shown in the timeline of the preview; the form has it afterwards, and an edit without it takes it back."""
     address = taught.address("/class/assignment")

@@ -58,6 +58,8 @@ def cell_view(cell: Answer, possible: str) -> Answer:
         tone = "good" if share >= 99 else "fair" if share >= 50 else "poor"
     if cell["override"] is not None:
         text, word, title = cell["override"], "override", "points given by an instructor"
+        if Decimal(cell["override"]) > Decimal(possible):
+            word, title = f"override above {short(possible)}", "more points than are possible now"
     elif cell["charged"]:
         word = f"{cell['charged']} late day{'' if cell['charged'] == 1 else 's'}"
     return {"text": short(text), "word": word, "title": title, "tone": tone, "key": points, "state": cell["state"]}
@@ -116,7 +118,8 @@ def changes_view(changes: Answer, names: Mapping[str, str]) -> Answer:
     cells.sort(key=lambda one: ("loses", "gains", "changes").index(one["sign"]))
     banks = [{**one, "name": names.get(one["person"], one["person"])} for one in changes["banks"]]
     count = {sign: sum(one["sign"] == sign for one in cells) for sign in ("gains", "loses", "changes")}
-    return {"cells": cells, "banks": banks, **count}
+    above = [{**one, "name": names.get(one["person"], one["person"])} for one in changes.get("above", ())]
+    return {"cells": cells, "banks": banks, "above": above, **count}
 
 
 def _sign(before: str | None, after: str | None) -> str:
