@@ -160,7 +160,7 @@ def _partly(watch: Watch) -> View:
     if part.status is not Status.GRADED:
         return _panel("failed", TITLES[part.status], elapsed=watch.elapsed)
     passed = sum(check.status is Verdict.PASSED for check in part.checks)
-    text = f"Done: {passed} of {count(len(part.checks), 'check')} passed; the others, and your score, are shown later"
+    text = f"Done: {passed} of {count(len(part.checks), 'check')} passed; your score is shown later"
     return _panel("passed" if passed == len(part.checks) else "failed", text, elapsed=watch.elapsed)
 
 
