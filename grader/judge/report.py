@@ -47,6 +47,40 @@ class CheckResult:
     message: str = ""
 
 
+# Whose checks are skipped where one of these did not pass; whoever sees the one learns about the others.
+BUILDS_ON: Mapping[Dimension, frozenset[Dimension]] = {
+    Dimension.SHAPES: frozenset(),
+    Dimension.NUMERICS: frozenset({Dimension.SHAPES}),
+    Dimension.MASKING: frozenset({Dimension.SHAPES}),
+    Dimension.GRADIENTS: frozenset({Dimension.SHAPES, Dimension.NUMERICS}),
+    Dimension.MEMORY: frozenset({Dimension.SHAPES}),
+    Dimension.LEARNING: frozenset(),
+}
+
+
+def hidden_with(dimensions: Iterable[Dimension]) -> frozenset[Dimension]:
+    """Return dimensions with all that build on them: hidden are these together, or they tell of each other."""
+    hidden = frozenset(dimensions)
+    return hidden | {one for one, below in BUILDS_ON.items() if below & hidden}
+
+
+@dataclass(frozen=True, slots=True)
+class PartialReport:
+    """What is shown of a report while some of its dimensions are hidden; nothing in it depends on those.
+
+    Attributes:
+        hidden: the dimensions that the exercise may have, and whose checks are left out.
+        checks: those of the other dimensions, without points: what one earns may depend on all of them.
+        status: `graded`, also where the run ended early; or that the code could not be run or graded at all.
+        reason: why it could not be.
+    """
+
+    hidden: frozenset[Dimension]
+    checks: tuple[CheckResult, ...] = ()
+    status: Status = Status.GRADED
+    reason: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Property:
     """Something that holds of every right answer, told to teach.
@@ -415,6 +449,17 @@ class Report:
         """Return the verdict with its reasons, and nothing that no point depends on."""
         kept = replace(self, properties=(), advice=(), mapping={}, figures=Figures(), output="")
         return replace(kept, diagnosis=(), location=None)
+
+    def without(self, hidden: frozenset[Dimension]) -> PartialReport:
+        """Return the checks of the dimensions that are not hidden: causes, pictures and figures are drawn from all."""
+        if self.status in (Status.REJECTED, Status.UNGRADABLE):
+            return PartialReport(hidden, status=self.status, reason=self.reason)
+        elsewhere = {SAME_AS.format(check.name) for check in self.checks if check.dimension in hidden}
+        shown = (check for check in self.checks if check.dimension not in hidden)
+        return PartialReport(hidden, tuple(
+            replace(check, earned=0.0, possible=0.0, message="" if check.message in elsewhere else check.message)
+            for check in shown
+        ))  # fmt: skip
 
     def given_up(self) -> Report:
         """Return a report whose search for the cause ended early, as it can be shown for good."""

@@ -137,11 +137,15 @@ def lost(judged: Sequence[Judged]) -> tuple[Dimension, ...]:
 
 
 def results(judged: Sequence[Judged]) -> tuple[CheckResult, ...]:
-    """Return the lines of the report: every check that has points. A long reason is told once, and then referred to."""
-    first: dict[str, str] = {}  # by reason, the check that told it
+    """Return the lines of the report: every check that has points.
+
+    A long reason is told once in a dimension, and then referred to; one dimension may be shown without the others.
+    """
+    first: dict[tuple[Dimension, str], str] = {}  # by reason, the check that told it
     share = _share(judged)
     lines = [line for line in judged if line.item.points]
-    return tuple(_result(line, first.setdefault(line.finding.message, line.item.name), share) for line in lines)
+    told = [first.setdefault((line.dimension, line.finding.message), line.item.name) for line in lines]
+    return tuple(_result(line, name, share) for line, name in zip(lines, told, strict=True))
 
 
 def _result(line: Judged, first: str, share: float) -> CheckResult:

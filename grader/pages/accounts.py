@@ -217,7 +217,7 @@ class AccountPages:
                 "name": lambda: self._rename(request, user, name, password),
                 "password": lambda: self._change_password(request, user, password, new),
                 "board": lambda: self._choose_board(user, board),
-                "leave": lambda: self._leave(user, school),
+                "leave": lambda: self._leave(request, user, school),
                 "everywhere": lambda: self._sign_out_everywhere(user),
                 "delete": lambda: self._delete(request, user, password),
             }
@@ -276,9 +276,9 @@ class AccountPages:
         self.identity.service.boards.choose(user, choice)
         return self._account_page(user, done=CHOSEN)
 
-    def _leave(self, user: User, key: str) -> Response:
+    def _leave(self, request: Request, user: User, key: str) -> Response:
         self.identity.service.own_account.leave(user, key)
-        return self._account_page(user, done=LEFT)
+        return self._account_page(self.identity.user(request) or user, done=LEFT)
 
     def _sign_out_everywhere(self, user: User) -> Response:
         self.identity.service.own_account.sign_out_everywhere(user)

@@ -20,7 +20,7 @@ from grader.judge.report import Report
 from grader.pages import catalogue, lists, plain, run_status
 from grader.pages.assignments import goal_view
 from grader.pages.identity import Identity
-from grader.pages.render import report_view, solutions_view
+from grader.pages.render import part_view, report_view, solutions_view
 from grader.pages.routes import ATTEMPT
 from grader.pages.wording import View, pack
 from grader.service import Service
@@ -159,6 +159,8 @@ class ExerciseHandlers:
 
     def _opened(self, shown: Submission, best: Mapping[str, float]) -> tuple[View, View]:
         """Return the panel and the report of an attempt that is shown again; one on its way is followed instead."""
+        if shown.part is not None:
+            return run_status.opened_view(shown.nth), part_view(shown.part, number_of_attempt=shown.nth)
         if shown.report is None:
             return run_status.idle_view(), report_view(None)
         return run_status.opened_view(shown.nth), self.report(shown.report, shown.nth, shown.exercise, best)

@@ -24,6 +24,7 @@ from grader.pages import run_status
 from grader.pages.accounts import address_of, network_of
 from grader.pages.exercise_handlers import ExerciseHandlers, Part
 from grader.pages.plain import Refusal
+from grader.pages.render import part_view
 from grader.pages.request_limits import AtOnce, RequestLimiter, watched_runs
 from grader.pages.requests import parse
 from grader.pages.wording import pack
@@ -116,7 +117,10 @@ class ExerciseRoutes:
 
     def _ending(self, user: User, watch: Watch) -> list[Part]:
         best = self.service.best(user)
-        report = self.handlers.report(watch.report, watch.nth, watch.exercise, best)
+        if watch.part is not None:
+            report = part_view(watch.part, number_of_attempt=watch.nth)
+        else:
+            report = self.handlers.report(watch.report, watch.nth, watch.exercise, best)
         return [("report", report), *self.handlers.changed(user, watch.exercise, best)]
 
     # ---- drafts

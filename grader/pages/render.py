@@ -21,6 +21,7 @@ from grader.judge.report import (
     Diagnosis,
     Dimension,
     Location,
+    PartialReport,
     Points,
     Property,
     Report,
@@ -42,7 +43,7 @@ NAMES = {
     Dimension.LEARNING: "Learning",
 }
 DEVICES = {"cpu": "CPU", "cuda": "GPU"}
-_TITLES = {
+TITLES = {
     Status.GRADED: "Not accepted yet",
     Status.REJECTED: "Your code could not be run",
     Status.UNGRADABLE: "Your code could not be graded",
@@ -71,6 +72,12 @@ def report_view(
     """Return the report part of the page; an empty one without a report."""
     if report is None:
         return _EMPTY
+    return _whole_view(report, number_of_attempt=number_of_attempt, best=best, solutions=solutions)
+
+
+def _whole_view(
+    report: Report, *, number_of_attempt: int, best: float | None = None, solutions: View = None
+) -> dict[str, View]:
     return {
         "empty": False,
         "edited": _about(
@@ -97,6 +104,16 @@ def report_view(
         "output": clean(report.output, 20000),
         "facts": clean(_facts(report), 300),
     }
+
+
+def part_view(part: PartialReport, *, number_of_attempt: int) -> View:
+    """Return the report part of the page for a report of which some dimensions are hidden."""
+    shown = Report("", part.status, 0.0, 0, "", 0.0, checks=part.checks, reason=part.reason)
+    what = ", ".join(NAMES[dimension] for dimension in Dimension if dimension in part.hidden)
+    hidden = f"Your class does not show yet: {what}. Score, points, causes and pictures follow from all checks, so they"
+    title = "Part of your result" if part.status is Status.GRADED else TITLES[part.status]
+    said = {"score": None, "title": title, "free": "", "lines": [f"{hidden} are shown later too."], "facts": ""}
+    return {**_whole_view(shown, number_of_attempt=number_of_attempt), **said}
 
 
 def _about(number_of_attempt: int, editor: str) -> str:
@@ -130,7 +147,7 @@ def title(report: Report) -> str:
         return "Accepted"
     if report.incident:
         return "Something broke on our side"
-    return _TITLES[report.status]
+    return TITLES[report.status]
 
 
 def sorted_points(report: Report) -> list[tuple[Dimension, Points]]:
@@ -265,7 +282,7 @@ def _check(same: list[CheckResult]) -> View:
         "name": clean("\n".join(check.name for check in same), 1200),
         "status": same[0].status.value,
         "message": clean(same[0].message, 1200),
-        "points": f"{number(earned)}/{number(possible)}",
+        "points": f"{number(earned)}/{number(possible)}" if possible else "",
     }
 
 

@@ -22,7 +22,7 @@ from grader.pages.routes import Body, Route
 from grader.service.limits import plain_address
 
 LONGEST_QUERY, MOST_ASKED = 8192, 50  # bytes and fields
-MOST_FIELDS = 20  # of a form
+MOST_FIELDS = 30  # of a form
 NOTHING = "?"  # the name of nobody and of no thing
 COOKIE = re.compile(r"[A-Za-z0-9_.-]{1,200}")  # a token or a mark of ours
 FRESHNESS = ("if-none-match", "if-modified-since")  # what a browser says of a file that it has already

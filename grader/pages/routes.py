@@ -13,6 +13,8 @@ from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
 
+from grader.exercise.spec import Dimension
+
 GRADIO_FILES = Path(__file__).with_name("gradio_files.txt")
 EVENTS = "/gradio_api/run/"
 EVENT = re.compile(r"/gradio_api/run/([a-z_]{1,40})/?")
@@ -120,14 +122,21 @@ SCHOOL = {
     "/class/roster": _of_class(
         form={"csv": LONGEST_FILE, "file": LONGEST_FILE, "confirm": 10}, most=3 * LONGEST_FILE
     ),
+    "/class/exceptions": _of_class(
+        form={"people": TEXT, "assignment": 160, "field": 20, "value": 40, "reason": 2000, "csv": LONGEST_FILE,
+              "file": LONGEST_FILE},
+        most=3 * LONGEST_FILE,
+    ),
     "/class/assignment": _of_class(
         "assignment",
         form={
             **dict.fromkeys(("grace", "per_day", "at_most", "of", "bank_max", "cutoff", "count", "attempts"), 20),
+            **dict.fromkeys((f"show_{part}" for part in Dimension), 40),
             "key": 160, "title": 200, "items": TEXT, "opens": 40, "due": 40, "section_due": TEXT, "show": 40,
             "revision": 10,
         },
     ),
+    "/class/copy": _of_class(form={"key": 160, "name": 80, "weeks": 10}),
     "/class/publication": _of_class("assignment", form={"hold": TEXT, "person": 254}),
     "/class/audit": _of_class(),
     "/class/regrade": _of_class(

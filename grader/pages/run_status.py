@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from grader.box.run import STARVED_FACTOR
 from grader.exercise.spec import LimitsSpec
 from grader.judge.report import Report, Status, Verdict
-from grader.pages.render import title
+from grader.pages.render import TITLES, title
 from grader.pages.wording import View, clean, count, number
 from grader.store.records import State, Watch
 from grader.store.standings import FREE
@@ -93,7 +93,7 @@ def watch_view(watch: Watch, limits: LimitsSpec | None = None) -> View:
     if watch.state is State.CANCELLED:
         return _panel("cancelled", "Cancelled. Nothing was counted.")
     if watch.state is State.SEALED:
-        return _panel("idle", "Handed in. Your class shows the result later; My assignments says when.")
+        return _partly(watch)
     if watch.report is None:
         return _panel("broken", "Something broke on our side. This costs you nothing; please try again.")
     return _finished(watch, watch.report)
@@ -150,6 +150,18 @@ def _finished(watch: Watch, report: Report) -> View:
     else:
         phase, text = "failed", title(report)
     return _panel(phase, text, elapsed=watch.elapsed, said=text if phase == "broken" else verdict(report))
+
+
+def _partly(watch: Watch) -> View:
+    """Return the panel for a result of which nothing, or only a part, is shown yet."""
+    part = watch.part
+    if part is None or (part.status is Status.GRADED and not part.checks):
+        return _panel("idle", "Handed in. Your class shows the result later.")
+    if part.status is not Status.GRADED:
+        return _panel("failed", TITLES[part.status])
+    passed = sum(check.status is Verdict.PASSED for check in part.checks)
+    text = f"Done: {passed} of {count(len(part.checks), 'check')} passed; your score is shown later"
+    return _panel("passed" if passed == len(part.checks) else "failed", text)
 
 
 def verdict(report: Report) -> str:

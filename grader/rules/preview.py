@@ -30,10 +30,16 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a change would do. `banks` are the late days left, before and after, of whose bank changes."""
+    """What a change would do.
+
+    Attributes:
+        banks: the late days left, before and after, of whose bank changes.
+        above: the overrides that would come to lie above what is possible, as their items are worth less.
+    """
 
     cells: tuple[Changed, ...]
     banks: Mapping[Person, tuple[int, int]]
+    above: Mapping[tuple[Person, Key], Fraction]
 
     @property
     def people(self) -> set[Person]:
@@ -47,7 +53,14 @@ def preview(before: Book, after: Book, now: int) -> Preview:
     present = [one for one in old if one in new and before.members[one].present and after.members[one].present]
     cells = tuple(change for person in present for change in _changed(old[person], new[person]))
     banks = {one: (old[one].left, new[one].left) for one in present if old[one].left != new[one].left}
-    return Preview(cells, banks)
+    was, is_now = _above(before), _above(after)
+    above = {at: is_now[at] for at in is_now if at not in was and at[0] in present}
+    return Preview(cells, banks, above)
+
+
+def _above(book: Book) -> dict[tuple[Person, Key], Fraction]:
+    possible = {one.key: one.possible for one in book.assignments.values()}
+    return {at: points for at, points in book.overrides.items() if points > possible[at[1]]}
 
 
 def _changed(old: GradeLine, new: GradeLine) -> Iterable[Changed]:

@@ -121,7 +121,7 @@ def read_roster(content: bytes | str, sections: Collection[str]) -> RosterFile:
         BadFile: it is too large, no text, or has no column `email` or `name`.
     """
     text = decoded(content)
-    header, rows = _table(text)
+    header, rows = table_of(text, _COLUMNS)
     columns = {name: header.index(name) for name in _COLUMNS if name in header}
     for name in ("email", "name"):
         if name not in columns:
@@ -204,10 +204,16 @@ def decoded(content: bytes | str) -> str:
     return text.removeprefix("\ufeff")
 
 
-def _table(text: str) -> tuple[list[str], list[tuple[int, list[str]]]]:
-    """Return the header in lower case, and the rows that are not empty with the line at which each begins."""
+def table_of(text: str, columns: Collection[str]) -> tuple[list[str], list[tuple[int, list[str]]]]:
+    """Return the header in lower case, and the rows that are not empty with the line at which each begins.
+
+    The delimiter is the one by which most of `columns` are found.
+
+    Raises:
+        BadFile: it is no CSV, or has too many lines.
+    """
     heads = {delimiter: _names(next(_records(text, delimiter), (1, []))[1]) for delimiter in _DELIMITERS}
-    delimiter = max(heads, key=lambda one: sum(name in _COLUMNS for name in heads[one]))
+    delimiter = max(heads, key=lambda one: sum(name in columns for name in heads[one]))
     rows = [(line, cells) for line, cells in _records(text, delimiter) if any(cell.strip() for cell in cells)]
     return heads[delimiter], [row for row in rows if row[0] > 1]
 

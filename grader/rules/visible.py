@@ -20,10 +20,16 @@ def shows(book: Book, person: Person, assignment: Assignment, show: Show, *, now
     return now >= book.boundary(person, assignment, days)
 
 
+def hidden_parts(book: Book, person: Person, assignment: Assignment, now: int) -> frozenset[str]:
+    """Return the dimensions of a report that the person is to see later than the rest of it."""
+    parts = assignment.show_checks.items()
+    return frozenset(part for part, show in parts if not shows(book, person, assignment, show, now=now))
+
+
 def is_visible(book: Book, person: Person, assignment: Assignment, now: int) -> bool:
     """Return whether the person sees their score. It is hidden as long as any part of the report is."""
-    parts = (assignment.show, *assignment.show_checks.values())
-    return all(shows(book, person, assignment, show, now=now) for show in parts)
+    is_shown = shows(book, person, assignment, assignment.show, now=now)
+    return is_shown and not hidden_parts(book, person, assignment, now)
 
 
 def own_line(book: Book, person: Person, now: int) -> GradeLine:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NewType
 
-from grader.judge.report import Flag, Report, Status
+from grader.judge.report import Flag, PartialReport, Report, Status
 
 UserId = NewType("UserId", int)
 SubmissionId = NewType("SubmissionId", str)  # opaque, unguessable
@@ -103,6 +103,7 @@ class Submission:
         number: the person's n-th submission to this exercise, from 1; 0 before it is stored.
         nth: which of the person's attempts it is, as people are told; 0 for one that is not counted.
         report: there when `state` is DONE or BROKEN.
+        part: what is shown of the report when `state` is SEALED; None for nothing.
     """
 
     id: SubmissionId
@@ -118,6 +119,7 @@ class Submission:
     nth: int = 0
     finished: float | None = None
     report: Report | None = field(default=None, repr=False)
+    part: PartialReport | None = field(default=None, repr=False)
 
     @property
     def source(self) -> str:
@@ -224,6 +226,7 @@ class Watch:
     `eta` is in about how many seconds from now a waiting one will have its report; None if there is nothing to go by.
     `curve` holds the losses so far of what is being trained. `again` says of a waiting one that it took so
     long that others were let go first. `exercise` is known once it runs, and `nth`, which attempt it was, at its end.
+    `part` is what is shown of a report whose rest is hidden.
     """
 
     state: State
@@ -238,6 +241,7 @@ class Watch:
     again: bool = False
     exercise: str = ""
     nth: int = 0
+    part: PartialReport | None = None
 
     @property
     def over(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -13,13 +13,14 @@ import httpx
 import pytest
 from playwright.sync_api import Page, expect
 
-from grader.judge.report import Report, Status
+from grader.judge.report import Dimension, Report, Status, Verdict
 from grader.service.classes.requests import ClassRefusal
 from grader.store import gradings, people
 from grader.store.classes import find_person
 from grader.store.gradings import Grading, Versions
-from grader.store.records import State, SubmissionId
+from grader.store.records import Role, State, SubmissionId
 from tests.pages.conftest import Person, Site, in_a_loop
+from tests.pages.samples import check, failed_report
 
 ZONE = "Europe/Berlin"
 NUMBERS = itertools.count(1)
@@ -141,6 +142,37 @@ def test_nothing_that_a_student_can_ask_for_tells_a_hidden_result(
     assert "2.00 of 10.00" in after
 
 
+def test_a_part_of_a_report_is_shown_and_tells_nothing_of_the_rest(
+    taught: Taught, visitor: Callable[..., httpx.Client]
+) -> None:
+    """Three results that differ in their masking, and in all that follows from it, give the same bytes everywhere."""
+    taught.assign("A-1", "causal_mask", 5, show_checks={"masking": "after_due"})
+    taught.assign("A-2", "causal_mask", -2, late={"per_day": "0.1", "bank_max": 2, "cutoff": 3})
+    taught.hand_in("A-2", "causal_mask", "70")
+    id = taught.hand_in("A-1", "causal_mask", "100")
+    paths = ("/", "/assignments", "/work", "/leaderboard", "/leaderboard?ex=causal_mask", f"/compare?attempt={id}")
+    shown = check("small: shape", Dimension.SHAPES, Verdict.FAILED, "yours has two axes")
+    passed = check("small: influence", Dimension.MASKING, Verdict.PASSED)
+    reports = [
+        replace(failed_report(), checks=(shown, check("small: influence", Dimension.MASKING, Verdict.FAILED, "no"))),
+        replace(failed_report("other"), score=90.0, checks=(replace(shown, possible=9.0), passed), complete=False),
+        Report("causal_mask", Status.TIMEOUT, 5.0, 0, "cpu", 9.0, checks=(shown,), reason="stopped in a hidden case"),
+    ]
+    seen = []
+    with visitor(taught.who) as client:
+        for report in reports:
+            _store(taught.site, id, report)
+            json = {"data": [], "session_hash": "abc"}
+            opened = client.post(f"/gradio_api/run/open?ex=causal_mask&attempt={id}", json=json).json()["data"]
+            again = client.post("/gradio_api/run/restore", json={**json, "data": [id]}).json()["data"]
+            seen.append([_told(client.get(path)) for path in (*paths, f"/runs/{id}")] + opened + again)
+
+    assert seen[0] == seen[1] == seen[2]
+    told = "".join(seen[0])
+    assert ("yours has two axes" in told, "small: influence" in told, "0/5" in told) == (True, False, False)
+    assert "Your class does not show yet: Masking" in told
+
+
 def test_a_hidden_run_ends_like_every_other(taught: Taught) -> None:
     taught.assign("A-1", "softmax", 5, show="never")
     id = taught.hand_in("A-1", "softmax", "100")
@@ -166,6 +198,21 @@ def test_an_attempt_that_could_not_be_graded_says_that_it_uses_none(
     assert id in page
     assert "could not be graded, and uses up no attempt" in page
     assert "1 attempt left" in page
+
+
+def test_whoever_studies_nowhere_has_no_link_to_assignments(
+    taught: Taught, person: Callable[..., Person], visitor: Callable[..., httpx.Client]
+) -> None:
+    name = f"iris of {taught.key}"
+    iris = person(name, role=Role.LEARNER)
+    taught.do("staff", person=name, name="Iris", role="instructor")
+    heads = []
+    for who in (taught.who, iris):
+        with visitor(who) as client:
+            heads.append(client.get("/work").text.partition("</header>")[0])
+
+    assert ['href="/assignments"' in head for head in heads] == [True, False]
+    assert 'href="/classes"' in heads[1]
 
 
 def test_a_guest_is_led_to_sign_in(visitor: Callable[..., httpx.Client]) -> None:
@@ -194,7 +241,10 @@ def test_somebody_of_a_roster_signs_in_with_their_address_in_any_case(taught: Ta
 
 
 def _grade(site: Site, id: SubmissionId, status: Status, score: float) -> None:
-    report = Report("softmax", status, score, 0, "cpu", 0.0)
+    _store(site, id, Report("softmax", status, score, 0, "cpu", 0.0))
+
+
+def _store(site: Site, id: SubmissionId, report: Report) -> None:
     grading = Grading.of(report, VERSIONS, 1.0)
     with site.service.condition.database.write() as session:
         gradings.store(session, id, grading)

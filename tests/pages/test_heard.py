@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from grader.exercise.catalog import Catalog
-from grader.judge.report import Dimension, Status, Verdict
+from grader.judge.report import Dimension, PartialReport, Status, Verdict
 from grader.judge.sheet import draw_up
 from grader.pages.catalogue import facts
 from grader.pages.render import report_view
@@ -21,6 +21,8 @@ from tests.pages.samples import accepted_report, check, ended_report, failed_rep
 from tests.pages.test_journeys import EXERCISE, LATE_MASK, SOLUTION, ready, write
 from tests.pages.test_loading_files import load
 
+MASKING = frozenset({Dimension.MASKING})
+SHOWN = (check("a", Dimension.SHAPES, Verdict.PASSED), check("b", Dimension.SHAPES, Verdict.FAILED))
 LISTEN = """() => {
     window.heard = [];
     const hear = (changes) => {
@@ -66,6 +68,21 @@ def test_what_is_heard_says_score_and_failed_checks():
         "Your code could not be run. No attempt was used.",
     ]
     assert [watch_view(Watch(State.RUNNING, step="s", done=at, total=9))["said"] for at in (1, 2)] == ["", ""]
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (None, "Handed in. Your class shows the result later."),
+        (PartialReport(MASKING), "Handed in. Your class shows the result later."),
+        (PartialReport(MASKING, SHOWN), "Done: 1 of 2 checks passed; your score is shown later"),
+        (PartialReport(MASKING, SHOWN[:1]), "Done: 1 of 1 check passed; your score is shown later"),
+        (PartialReport(MASKING, status=Status.REJECTED, reason="no"), "Your code could not be run"),
+    ],
+)
+def test_of_a_result_that_is_hidden_the_visible_checks_are_told(part, said):
+    """No score; what is hidden is not counted."""
+    assert watch_view(Watch(State.SEALED, part=part))["said"] == said
 
 
 def test_a_report_says_when_it_is_about_other_code(open_page, person, site: Site):

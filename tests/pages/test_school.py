@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import io
 import itertools
 import re
@@ -10,6 +11,7 @@ import time
 import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
@@ -17,6 +19,7 @@ import pytest
 from playwright.sync_api import expect
 
 from grader.errors import NotAllowed
+from grader.judge.report import Dimension
 from grader.pages.routes import SCHOOL
 from grader.store.classes import find_person
 from grader.store.people import enter_class, leave_class
@@ -86,14 +89,8 @@ def text_of(answer: httpx.Response) -> str:
 )
 def test_only_staff_get_the_pages(taught, visitor, role, seen, only_instructors):
     """A guest is led to sign in, a stranger gets what an unknown class gets, an assistant less than instructors."""
-    closed = {
-        "/class/roster",
-        "/class/assignment",
-        "/class/publication",
-        "/class/audit",
-        "/class/export",
-        "/class/regrade",
-    }
+    names = ("roster", "exceptions", "assignment", "copy", "publication", "regrade", "audit", "export")
+    closed = {f"/class/{name}" for name in names}
     with visitor(taught.people[role]) as client:
         for path in WITH_CLASS:
             answer = client.get(taught.address(path))
@@ -241,9 +238,38 @@ def test_an_assignment_is_changed(taught, visitor):
         assert (stale.status_code, "changed this assignment (title, items" in stale.text) == (409, True)
 
 
+def test_an_override_that_lowered_weights_leave_above_what_is_possible_is_named(taught, visitor):
+    """Before the change, and in the gradebook after it."""
+    taught.do("override", person=ADA, assignment="hw1", points="9", reason="oral exam")
+    lowered = {**edited(items="softmax 5"), "opens": "2026-01-01T00:00"}
+    with visitor(taught.people["instructor"]) as client:
+        preview = client.post(taught.address("/class/assignment"), data=lowered)
+        assert "Above the possible points would then be: Ada Lovelace, hw1, 9.00." in text_of(preview)
+        client.post(taught.address("/class/assignment"), data={**lowered, "sure": "yes"})
+        assert "9 override above 5" in text_of(client.get(taught.address("/class/gradebook")))
+        again = client.post(taught.address("/class/assignment"), data=edited(items="softmax 4", revision="2"))
+        assert "Above the possible" not in again.text
+
+
+def test_a_part_of_a_report_is_hidden_for_longer(taught, visitor):
+    """Shown in the timeline of the preview; the form has it afterwards, and an edit without it takes it back."""
+    address = taught.address("/class/assignment")
+    form = edited(**{**dict.fromkeys((f"show_{one}" for one in Dimension), ""), "show_masking": "after_cutoff"})
+    with visitor(taught.people["instructor"]) as client:
+        preview = client.post(address, data=form)
+        assert "Masking in reports, and with it every score after the last moment" in text_of(preview)
+        saved = client.post(address, data={**form, "sure": "yes"})
+        assert taught.do("desk")["assignments"][0]["show_checks"] == {"masking": "after_cutoff"}
+        field = saved.text.partition('name="show_masking"')[2].partition("</select>")[0]
+        assert '<option value="after_cutoff" selected>' in field
+        client.post(address, data={**edited(revision="2"), "sure": "yes"})
+        assert taught.do("desk")["assignments"][0]["show_checks"] == {}
+
+
 @pytest.mark.parametrize(
     ("changes", "why"),
     [
+        ({"show_masking": "later"}, "masking"),
         ({"items": "softmax"}, "is no exercise with its points"), ({"items": "softmax 5.005"}, "two decimals"),
         ({"per_day": "150"}, "from 0 to 1"), ({"opens": "2028-01-01T00:00"}, "after it is due"),
         ({"cutoff": "some"}, "is no whole number"), ({"section_due": "Z: 2027-11-02T10:00"}, "no section"),
@@ -273,6 +299,25 @@ def test_an_assignment_is_made(taught, visitor):
     assert (again.status_code, "There is an assignment" in again.text) == (422, True)
 
 
+def test_a_class_is_copied_for_another_term_by_who_teaches_it(taught, visitor):
+    """The dates are shown first; nothing is made before the second click, and no class of a key that there is."""
+    address, form = taught.address("/class/copy"), {"key": f"{taught.key}-next", "name": "Next term", "weeks": "26"}
+    due = datetime.fromisoformat(taught.do("desk")["assignments"][0]["due"]) + timedelta(weeks=26)
+    with visitor(taught.people["instructor"]) as client:
+        preview = client.post(address, data=form)
+        assert f"{due:%a %-d %b %Y, %H:%M}" in text_of(preview)
+        assert client.get("/class", params={"class": form["key"]}).status_code == 404
+        wrong = [
+            client.post(address, data={**form, **one}) for one in ({"key": taught.key}, {"weeks": "x"}, {"weeks": ""})
+        ]
+        assert [one.status_code for one in wrong] == [422, 422, 422]
+        assert "you teach it" in client.post(address, data={**form, "sure": "yes"}).text
+        home = client.get("/class", params={"class": form["key"]})
+        assert client.post(address, data={**form, "sure": "yes"}).status_code == 422
+    assert f"Due {due:%Y-%m-%d %H:%M}" in text_of(home)
+    assert "0 students" in text_of(home)
+
+
 def test_a_roster_is_shown_by_line_and_then_applied(taught, visitor):
     """From a file in cp1252; somebody who would leave is counted, and their number is to be typed."""
     file = base64.b64encode("email;name;section\nzoe@school.edu;Zoë;A\n".encode("cp1252")).decode()
@@ -287,6 +332,22 @@ def test_a_roster_is_shown_by_line_and_then_applied(taught, visitor):
         assert "1 new, 2 left" in done.text
         people = taught.do("grades")["people"]
     assert [one["name"] for one in people] == ["Zoë"]
+
+
+def test_something_is_granted_to_several_people(taught, visitor):
+    """Shown with what it changes, from the same file once more; nothing is granted if one of them is unknown."""
+    address = taught.address("/class/exceptions")
+    form = {"people": f"{ADA}\n{EVE}\n", "field": "excused", "assignment": "hw1", "value": "yes", "reason": HOSTILE}
+    with visitor(taught.people["instructor"]) as client:
+        wrong = client.post(address, data={**form, "people": f"{ADA}, who@else.org"})
+        assert (wrong.status_code, "who@else.org There is no such member" in text_of(wrong)) == (422, True)
+        preview = client.post(address, data=form)
+        assert "0 gain, 0 lose, 2 change" in text_of(preview)
+        assert HOSTILE not in preview.text
+        file = html.unescape(re.search(r'name="csv" value="([^"]*)"', preview.text)[1])
+        done = client.post(address, data={"csv": file, "file": "", "sure": "yes"})
+    assert "2 exceptions are granted." in done.text
+    assert [one["cells"]["hw1"]["state"] for one in taught.do("grades")["people"]] == ["excused", "excused"]
 
 
 def test_errors_of_a_roster_are_told_by_line(taught, visitor):

@@ -14,7 +14,7 @@ from grader.rules.line import CellState, line_of
 from grader.rules.sentences import explain, two_decimals
 from grader.rules.times import DueTime, zone_of
 from grader.rules.values import Book, ClassMember, Count, Field, Result, ShareOf, Show
-from grader.rules.visible import is_visible, own_line
+from grader.rules.visible import hidden_parts, is_visible, own_line
 from tests.rules.course import LATER, NEW_YORK, assignment, at, cell, course, granted, late, line, tried
 
 _DUE = "2026-10-09T23:59"
@@ -348,6 +348,12 @@ def test_what_is_held_back_or_never_shown_stays_hidden_and_a_part_hides_the_scor
     ):
         book = course(one)
         assert not is_visible(book, "ada", one, LATER)
+
+
+def test_parts_of_a_report_are_shown_later_than_the_rest_by_ones_own_due_time() -> None:
+    one = assignment(show_checks={"masking": Show.AFTER_DUE, "shapes": Show.AT_ONCE, "memory": Show.NEVER})
+    book, due = granted(course(one), Field.DUE, "2026-10-11T23:59"), at("2026-10-12T00:00")
+    assert [hidden_parts(book, "ada", one, due + more) for more in (-1, 0)] == [{"masking", "memory"}, {"memory"}]
 
 
 def test_nothing_that_a_student_sees_depends_on_a_hidden_result() -> None:

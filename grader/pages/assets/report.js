@@ -214,7 +214,7 @@
     const parts = [
       edited,
       h("section", { class: "gym-card-box gym-verdict", "aria-label": "Result" },
-        view.free ? h("div", { class: "gym-stop", "aria-hidden": "true" }, "!") : dial(view),
+        view.free ? h("div", { class: "gym-stop", "aria-hidden": "true" }, "!") : view.score !== null && dial(view),
         h("div", { class: "gym-verdict-text" }, h("h2", {}, view.title), view.free && h("p", { class: "gym-free" }, view.free), view.lines.map((line) => h("p", {}, line))),
         view.bars.length ? h("ul", { class: "gym-meters" }, view.bars.map(meter)) : ""),
       view.reason && h("section", { class: "gym-card-box gym-reason" }, h("h3", {}, "What happened"), h("p", {}, gym.rich(view.reason))),

@@ -7,16 +7,16 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from grader.exports.cells import table
+from grader.pages.render import NAMES
 from grader.pages.school.views import short
 from grader.rules.times import instant, wall_of, zone_of
+from grader.service.classes.granting import COLUMNS
 from grader.service.classes.requests import ClassRefusal, bad_value
 from grader.store.coursework import wall_text, wall_time
 
 Form = Mapping[str, str]
-ASSIGNMENT = (
-    "key", "title", "items", "opens", "due", "section_due", "grace", "per_day", "at_most", "of", "bank_max", "cutoff",
-    "count", "attempts", "show", "revision", "sure",
-)  # fmt: skip
+OF_THE_CLASS = ("standing_days", "bank_days")  # what is granted on all assignments
 _TIMES = ("opens", "due", "section_due", "value")
 _MINUTE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d", re.ASCII)
 NEW = {
@@ -38,6 +38,7 @@ def filled(one: Mapping[str, Any]) -> dict[str, str]:
         "bank_max": str(late["bank_max"]),
         "cutoff": "" if late["cutoff"] is None else str(late["cutoff"]),
         "attempts": "" if one["attempts"] is None else str(one["attempts"]),
+        **{f"show_{part}": show for part, show in one["show_checks"].items()},
     }
 
 
@@ -62,6 +63,7 @@ def assignment(form: Form) -> dict[str, Any]:
         "count": form.get("count", "best"),
         "attempts": whole["attempts"],
         "show": form.get("show", "at_once"),
+        "show_checks": {part: show for part in NAMES if (show := form.get(f"show_{part}"))},
     }  # fmt: skip
 
 
@@ -75,9 +77,28 @@ def granted(form: Form) -> Any:
     return value == "yes" if field == "excused" else _whole(form, "value")
 
 
+def exceptions(form: Form) -> dict[str, str]:
+    """Return the file that was sent, or else one with a line for each person who was named."""
+    people = list(filter(None, map(str.strip, re.split(r"[\n,;]", form.get("people", "")))))
+    if not people:
+        return {"csv": form.get("csv", ""), "file": form.get("file", "")}
+    field = form.get("field", "")
+    assignment = "" if field in OF_THE_CLASS else form.get("assignment", "")
+    line = (assignment, field, form.get("value", ""), form.get("reason", ""))
+    return {"csv": table([COLUMNS, *((person, *line) for person in people)]), "file": ""}
+
+
 def revision(form: Form) -> int | None:
     """Return the revision that was seen."""
     return _whole(form, "revision")
+
+
+def weeks(form: Form) -> int:
+    """Return by how many weeks a copy of the class comes later."""
+    found = _whole(form, "weeks")
+    if found is None:
+        raise bad_value("By how many weeks the copy comes later is expected.")
+    return found
 
 
 def mended(form: Form, zone_name: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from grader.pages import lists, plain
 from grader.pages.gradebook import source_view
 from grader.pages.identity import Identity
 from grader.pages.lists import CLASSES
-from grader.pages.render import report_view
+from grader.pages.render import NAMES, report_view
 from grader.pages.school import forms, regrades, views
 from grader.pages.school.visit import ClassVisit, Missing
 from grader.service.classes.requests import ClassRefusal
@@ -93,7 +93,8 @@ def every_class(visit: ClassVisit) -> Response:
 def home(visit: ClassVisit) -> Response:
     """Show a class's assignments and what leads on from there."""
     statistics = visit.ask("grades").get("statistics")
-    return visit.page("school_home.html", str(visit.desk["name"]), tab="", figures=statistics, shows=views.SHOWS)
+    shown = {"figures": statistics, "shows": views.SHOWS, "dimensions": NAMES}
+    return visit.page("school_home.html", str(visit.desk["name"]), tab="", **shown)
 
 
 def gradebook(visit: ClassVisit) -> Response:
@@ -111,7 +112,7 @@ def cell(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     shown = views.cell_view(found["line"]["cells"][key], found["possible"])
     title = f"{found['line']['name']}: {found['title'] or key}"
     said = {"preview": None, "form": {}, "error": "", "done": "", "instead": None, "at": "", **said}
-    said |= {"cell": found, "key": key, "shown": shown, "words": views.said}
+    said |= {"cell": found, "key": key, "shown": shown, "words": views.said, "kinds": views.EXCEPTIONS}
     return visit.page("school_cell.html", title, status, tab="/gradebook", **said)
 
 
@@ -153,6 +154,29 @@ def change_roster(visit: ClassVisit) -> Response:
     return roster(visit, done=f"The class is as the file says: {counts}.")
 
 
+def exceptions(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
+    """Show the forms that grant something to several people."""
+    if not visit.desk["teaches"]:
+        raise Missing
+    said = {"preview": None, "grants": (), "file": {}, "form": {}, "error": "", "errors": (), "done": "", **said}
+    return visit.page("school_exceptions.html", "Exceptions", status, tab="/exceptions", kinds=views.EXCEPTIONS, **said)
+
+
+def grant(visit: ClassVisit) -> Response:
+    """Show what the exceptions of a file would change, or grant them."""
+    file = forms.exceptions(visit.form)
+    try:
+        found = visit.ask("except_all", **file, dry_run=not visit.is_sure)
+    except ClassRefusal as refusal:
+        errors = refusal.more.get("errors", ())
+        return exceptions(visit, 422, error=str(refusal), errors=errors, form=visit.form, file=file)
+    number = len(found["grants"])
+    if visit.is_sure:
+        return exceptions(visit, done=f"{number} exception{' is' if number == 1 else 's are'} granted.")
+    preview = views.changes_view(found, visit.names())
+    return exceptions(visit, preview=preview, grants=found["grants"], file=file)
+
+
 def assignment(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     """Show the form for a new assignment, or for one that there is, beside its timeline."""
     if not visit.desk["teaches"]:
@@ -163,7 +187,9 @@ def assignment(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
     line = views.timeline(one, desk["zone"], desk["now"]) if one else ()
     said = {"preview": None, "error": "", "done": "", "instead": None, "at": "", "line": line, **said}
     title = f"{one['title'] or one['key']}: dates and points" if one else "New assignment"
-    return visit.page("school_assignment.html", title, status, tab="", one=one, form=form, shows=views.SHOWS, **said)
+    later = [part for part in NAMES if form.get(f"show_{part}")]
+    choices = {"shows": views.SHOWS, "shows_part": views.SHOWS_PART, "dimensions": NAMES, "shown_later": later}
+    return visit.page("school_assignment.html", title, status, tab="", one=one, form=form, **choices, **said)
 
 
 def change_assignment(visit: ClassVisit) -> Response:
@@ -188,6 +214,27 @@ def change_assignment(visit: ClassVisit) -> Response:
         return assignment(visit, 409 if refusal.code == "stale" else 422, **_refused(visit, refusal))
     visit = ClassVisit(visit.service, visit.user, visit.query, {})
     return assignment(visit, done="Saved.")
+
+
+def copy(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
+    """Show the form that copies the class for another term."""
+    if not visit.desk["teaches"]:
+        raise Missing
+    said = {"dates": (), "form": {"weeks": "52", "name": visit.desk["name"]}, "error": "", "done": "", **said}
+    return visit.page("school_copy.html", "Copy for another term", status, tab="", day=views.day, **said)
+
+
+def make_copy(visit: ClassVisit) -> Response:
+    """Show the dates of the copy, or make it."""
+    form = {name: visit.form.get(name, "").strip() for name in ("key", "name", "weeks")}
+    try:
+        wanted = {"to": form["key"], "name": form["name"], "weeks": forms.weeks(form)}
+        found = visit.ask("copy", **wanted, dry_run=not visit.is_sure)
+    except ClassRefusal as refusal:
+        return copy(visit, 422, error=str(refusal), form=form)
+    if visit.is_sure:
+        return copy(visit, done=f"The class {form['key']} is there; you teach it.", made=form["key"])
+    return copy(visit, form=form, dates=found["assignments"])
 
 
 def publication(visit: ClassVisit, status: int = 200, **said: Any) -> Response:
@@ -288,7 +335,7 @@ def _cell_change(visit: ClassVisit) -> dict[str, Any]:
             return {"do": "override", **where, "points": points, "reason": form.get("reason", ""), "revision": revision}
         case "except":
             value, field = forms.granted(form), form.get("field", "")
-            if field in ("standing_days", "bank_days"):
+            if field in forms.OF_THE_CLASS:
                 del where["assignment"]
             return {"do": "except", **where, "field": field, "value": value, "reason": form.get("reason", "")}
         case "comment":
@@ -304,10 +351,12 @@ def _refused(visit: ClassVisit, refusal: ClassRefusal) -> dict[str, Any]:
 
 _GET: Mapping[str, Show] = {
     CLASSES: every_class, "/class": home, "/class/gradebook": gradebook, "/class/cell": cell, "/class/roster": roster,
-    "/class/assignment": assignment, "/class/publication": publication, "/class/audit": audit,
-    "/class/regrade": regrades.show, "/class/student": as_student, "/class/attempt": attempt, "/class/export": export,
+    "/class/exceptions": exceptions, "/class/assignment": assignment, "/class/publication": publication,
+    "/class/copy": copy, "/class/audit": audit, "/class/student": as_student, "/class/attempt": attempt,
+    "/class/export": export, "/class/regrade": regrades.show,
 }  # fmt: skip
 _POST: Mapping[str, Show] = {
-    "/class/cell": change_cell, "/class/roster": change_roster, "/class/assignment": change_assignment,
-    "/class/publication": publish, "/class/links": links, "/class/regrade": regrades.change,
+    "/class/cell": change_cell, "/class/exceptions": grant, "/class/roster": change_roster,
+    "/class/assignment": change_assignment, "/class/copy": make_copy, "/class/publication": publish,
+    "/class/links": links, "/class/regrade": regrades.change,
 }  # fmt: skip

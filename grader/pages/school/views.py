@@ -11,6 +11,8 @@ from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from grader.judge.report import Dimension
+from grader.pages.render import NAMES
 from grader.pages.wording import bare
 from grader.rules.times import DueTime, comes_twice, zone_of
 from grader.service.classes.forms import moment
@@ -34,6 +36,14 @@ SHOWS = {
     "after_publication": "after publication",
     "never": "never",
 }
+EXCEPTIONS = {
+    "due": "Own due time",
+    "attempts": "Extra attempts",
+    "excused": "Excused",
+    "standing_days": "Standing days",
+    "bank_days": "Extra late days",
+}
+SHOWS_PART = {"": "with the rest"} | {show: said for show, said in SHOWS.items() if show != "at_once"}
 
 
 def cell_view(cell: Answer, possible: str) -> Answer:
@@ -48,6 +58,8 @@ def cell_view(cell: Answer, possible: str) -> Answer:
         tone = "good" if share >= 99 else "fair" if share >= 50 else "poor"
     if cell["override"] is not None:
         text, word, title = cell["override"], "override", "points given by an instructor"
+        if Decimal(cell["override"]) > Decimal(possible):
+            word, title = f"override above {short(possible)}", "more points than are possible now"
     elif cell["charged"]:
         word = f"{cell['charged']} late day{'' if cell['charged'] == 1 else 's'}"
     return {"text": short(text), "word": word, "title": title, "tone": tone, "key": points, "state": cell["state"]}
@@ -106,7 +118,8 @@ def changes_view(changes: Answer, names: Mapping[str, str]) -> Answer:
     cells.sort(key=lambda one: ("loses", "gains", "changes").index(one["sign"]))
     banks = [{**one, "name": names.get(one["person"], one["person"])} for one in changes["banks"]]
     count = {sign: sum(one["sign"] == sign for one in cells) for sign in ("gains", "loses", "changes")}
-    return {"cells": cells, "banks": banks, **count}
+    above = [{**one, "name": names.get(one["person"], one["person"])} for one in changes.get("above", ())]
+    return {"cells": cells, "banks": banks, "above": above, **count}
 
 
 def _sign(before: str | None, after: str | None) -> str:
@@ -139,6 +152,9 @@ def timeline(one: Answer, zone_name: str, now: int) -> Sequence[Answer]:
         ordered.append({"wall": "", "what": "Published", "moment": one["published"], "kind": "show", "past": True})
     elif one["show"] == "after_publication":
         ordered.append({"wall": "not yet", "what": "Publication", "moment": "", "kind": "show", "past": False})
+    for part, show in one["show_checks"].items():
+        what = f"{NAMES[Dimension(part)]} in reports, and with it every score"
+        ordered.append({"wall": SHOWS[show], "what": what, "moment": "", "kind": "show", "past": False})
     return [{**each, "past": each.get("past", each.get("at", 0) <= now)} for each in ordered]
 
 
@@ -179,8 +195,14 @@ def _late_days(due: datetime, zone: ZoneInfo, grace: int, late: Answer) -> list[
 def _point(wall: datetime, zone: ZoneInfo, what: str, at: int, *, note: str = "", kind: str) -> dict[str, Any]:
     if comes_twice(wall, zone):
         note = f"{note}; this minute comes twice that night, the second is meant".lstrip("; ")
-    return {"at": at, "wall": f"{wall:%a %-d %b %Y, %H:%M}", "what": what, "note": note, "kind": kind,
+    return {"at": at, "wall": day(wall), "what": what, "note": note, "kind": kind,
             "moment": moment(DueTime(wall, zone).at)}  # fmt: skip
+
+
+def day(wall: datetime | str) -> str:
+    """Return a minute on the wall with its day of the week: `Fri 9 Oct 2026, 23:59`."""
+    moment = wall_time(wall) if isinstance(wall, str) else wall
+    return f"{moment:%a %-d %b %Y, %H:%M}"
 
 
 def newest(audit: Answer) -> Answer:

@@ -24,11 +24,12 @@ _NOT_TOLD = ("unknown", "not_allowed", "not_member")  # whoever may not know of 
 _TABS = (
     ("", "Assignments"),
     ("/gradebook", "Gradebook"),
+    ("/exceptions", "Exceptions"),
     ("/roster", "Roster"),
     ("/regrade", "Regrades"),
     ("/audit", "Audit"),
 )
-_OF_INSTRUCTORS = ("/roster", "/regrade", "/audit")
+_OF_INSTRUCTORS = ("/exceptions", "/roster", "/regrade", "/audit")
 
 
 class Missing(Exception):

@@ -10,7 +10,7 @@ from typing import Any
 from grader.rules.preview import preview
 from grader.rules.roster import fold
 from grader.rules.values import Person
-from grader.service.classes import agenda, assigning, desk, exporting, forms, people, reading, regrades, work
+from grader.service.classes import agenda, assigning, desk, exporting, forms, granting, people, reading, regrades, work
 from grader.service.classes.events import EVENTS, ClassEvent, HandInWork, WhatIf, wrong_fields
 from grader.service.classes.requests import (
     ADMINISTRATOR,
@@ -191,6 +191,7 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "assign_change": assigning.change_assignment,
     "assign_all": assigning.assign_all,
     "except": assigning.grant,
+    "except_all": granting.grant_all,
     "override": assigning.override,
     "publish": assigning.publish,
     "release": assigning.release,

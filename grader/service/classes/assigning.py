@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from datetime import datetime
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeVar
 
 from grader.rules.preview import preview
 from grader.rules.sentences import two_decimals
@@ -33,6 +33,7 @@ from grader.store.audit import subject_of
 from grader.store.classes import Membership
 from grader.store.records import UserId
 
+Done = TypeVar("Done")
 _OF_CLASS = (Field.STANDING_DAYS, Field.BANK_DAYS)
 
 
@@ -74,20 +75,27 @@ def change_assignment(asking: Request, event: ChangeAssignment) -> Mapping[str, 
 
 def assign_all(asking: Request, event: AssignAll) -> Mapping[str, Any]:
     """Make or change several assignments, and return what that changes; with `dry_run` nothing is stored."""
-    before, done = asking.book(), []
+    done, found = previewed(
+        asking, lambda: [_one_of_all(asking, one) for one in event.assignments], keep=not event.dry_run
+    )
+    return {"assignments": done, **found}
+
+
+def previewed(asking: Request, change: Callable[[], Done], *, keep: bool) -> tuple[Done, Mapping[str, Any]]:
+    """Return what a change returns, and what it changes in the class; it is undone unless it is to be kept."""
+    before = asking.book()
     trial = asking.session.begin_nested()
     try:
-        for given in event.assignments:
-            done.append(_one_of_all(asking, given))
+        done = change()
         found = forms.changes(preview(before, asking.book(), asking.at))
     except BaseException:
         trial.rollback()
         raise
-    if event.dry_run:
-        trial.rollback()
-    else:
+    if keep:
         trial.commit()
-    return {"assignments": done, **found}
+    else:
+        trial.rollback()
+    return done, found
 
 
 def _one_of_all(asking: Request, given: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -38,6 +38,7 @@ ONE_OF = ("score", "scores", "status", "source", "source_file")  # a hand-in has
 MOST_DAYS = 3660
 MOST_ATTEMPTS = 10_000
 LONGEST_GRACE = 10_080  # minutes: a week
+MOST_GRANTS = 2000  # in one file
 MOST_WEEKS = 520  # ten years
 _YEARS = range(1970, 3000)  # of due times: days before and after them can be counted
 
@@ -202,13 +203,17 @@ class MakeClass(OfClass):
 
 
 class CopyClass(OfClass):
-    """Begin a class with another one's settings and assignments, all wall times moved by whole weeks; no people."""
+    """Begin a class with another one's settings and assignments, all wall times moved by whole weeks.
+
+    Nobody is in it but the instructor who asks; `dry_run` only says which dates the assignments would have.
+    """
 
     do = "copy"
-    right = Right.ADMINISTRATOR
+    right = Right.INSTRUCTOR
     to: Key
     weeks: Annotated[StrictInt, Field(ge=-MOST_WEEKS, le=MOST_WEEKS)]
     name: Annotated[Text, Field(min_length=1, max_length=80)] | None = None
+    dry_run: StrictBool = False
 
 
 class OptionalFields(ClassEvent):
@@ -346,6 +351,19 @@ class Grant(OfClass):
     field: Granting
     value: Any
     reason: Reason
+
+
+class GrantAll(OfClass):
+    """Grant what each line of a file says, all of it or nothing; `dry_run` only says what that would change.
+
+    Its columns are `person`, `assignment`, `what`, `value` and `reason`; an empty value withdraws.
+    """
+
+    do = "except_all"
+    right = Right.INSTRUCTOR
+    csv: Annotated[str, Field(strict=True)] = ""
+    file: Base64Bytes = b""  # in place of `csv`, the file as it is
+    dry_run: StrictBool = False
 
 
 class Override(OfClass):
@@ -624,10 +642,10 @@ class Look(OfClass):
 EVENTS: Mapping[str, type[ClassEvent]] = {
     one.do: one
     for one in (
-        MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, Override, HandInWork,
-        SetAside, SetVersion, Regrade, LookAtChange, ListChanges, Apply, CancelChange, Publish, Release, Delete, WhatIf,
-        Grades, Own, Deadline, Board, Agenda, NoteRead, CopyClass, AssignAll, Export, Audit, ListClasses, ReadRoster,
-        Desk, OneCell, Comment, Look,
+        MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, GrantAll, Override,
+        HandInWork, SetAside, SetVersion, Regrade, LookAtChange, ListChanges, Apply, CancelChange, Publish, Release,
+        Delete, WhatIf, Grades, Own, Deadline, Board, Agenda, NoteRead, CopyClass, AssignAll, Export, Audit,
+        ListClasses, ReadRoster, Desk, OneCell, Comment, Look,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")

@@ -69,9 +69,14 @@ def statistics(book: Book, lines: Mapping[str, GradeLine], sections: Iterable[st
 
 
 def changes(found: Preview) -> Mapping[str, Any]:
-    """Return what a change would do to cells and banks."""
+    """Return what a change would do to cells and banks, and if there are any, the overrides above what is possible."""
     banks = sorted(found.banks.items())
+    above = [
+        {"person": person, "assignment": key, "points": two_decimals(points)}
+        for (person, key), points in sorted(found.above.items())
+    ]
     return {
+        **({"above": above} if above else {}),
         "cells": [_changed(one) for one in sorted(found.cells, key=lambda one: one.person)],
         "banks": [{"person": person, "before": before, "after": after} for person, (before, after) in banks],
     }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from grader.rules.roster import BadFile, Move, RosterChange, is_email, read_roster
 from grader.rules.roster import compare as compare_roster
 from grader.rules.times import NoSuchZone, zone_of
-from grader.rules.values import moved_by_weeks
+from grader.rules.values import Assignment, moved_by_weeks
 from grader.service.classes.events import Appoint, ChangeClass, ChangeMember, CopyClass, Delete, Import, MakeClass
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
 from grader.service.classes.spreadsheet import csv_text
@@ -33,24 +33,36 @@ def make_class(asking: Request, event: MakeClass) -> Mapping[str, Any]:
 
 
 def copy_class(asking: Request, event: CopyClass) -> Mapping[str, Any]:
-    """Begin a class with another one's settings and assignments; nobody is in it, and nothing is published."""
+    """Begin a class with another one's settings and assignments; an instructor who asks teaches it, too.
+
+    Nobody else is in it, and nothing is published.
+    """
     session, old = asking.session, asking.school_class
     turns.of_class(session)  # else two classes could get one key at once
     if classes.find_class(session, event.to) is not None:
         raise ClassRefusal("exists", f"There is a class {event.to!r} already.")
-    copied = replace(old, id=0, key=event.to, name=old.name if event.name is None else event.name)
-    new = classes.add_class(session, copied, asking.now)
-    zone, moved = zone_of(new.zone), []
+    moved = []
     for one in coursework.assignments(session, old.id).values():
         try:
-            moved.append(moved_by_weeks(one, event.weeks, zone))
+            moved.append(moved_by_weeks(one, event.weeks, zone_of(old.zone)))
         except OverflowError:
             raise bad_value(f"{one.key}: {event.weeks} weeks lead out of the calendar.") from None
-        coursework.save_assignment(session, new.id, moved[-1])
-    after = {"from": old.key, "weeks": event.weeks, "assignments": [one.key for one in moved]}
-    replace(asking, one=new).note("copy", event.to, after=after)
+    if not event.dry_run:
+        _store_copy(asking, event, moved)
     dates = [(one.key, coursework.wall_text(one.opens), coursework.wall_text(one.due)) for one in moved]
     return {"assignments": [{"assignment": key, "opens": opens, "due": due} for key, opens, due in dates]}
+
+
+def _store_copy(asking: Request, event: CopyClass, assignments: Sequence[Assignment]) -> None:
+    session, old, own = asking.session, asking.school_class, asking.own
+    copied = replace(old, id=0, key=event.to, name=old.name if event.name is None else event.name)
+    new = classes.add_class(session, copied, asking.now)
+    for one in assignments:
+        coursework.save_assignment(session, new.id, one)
+    if own is not None and own.present and own.role is Role.INSTRUCTOR:
+        classes.appoint(session, new.id, own.user, Role.INSTRUCTOR, now=asking.now)
+    after = {"from": old.key, "weeks": event.weeks, "assignments": [one.key for one in assignments]}
+    replace(asking, one=new).note("copy", event.to, after=after)
 
 
 def change_class(asking: Request, event: ChangeClass) -> Mapping[str, Any]:

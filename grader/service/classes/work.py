@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from grader.judge.report import Report, Status
+from grader.judge.report import Dimension, Report, Status, hidden_with
 from grader.rules.hand_in import Accepted, NotAccepted, Practice, WhyNot, may_set_aside
 from grader.rules.hand_in import hand_in as rule_of
 from grader.rules.sentences import exact
 from grader.rules.values import Assignment, Book, Person
-from grader.rules.visible import is_visible
+from grader.rules.visible import hidden_parts, shows
 from grader.service.classes.events import HandInWork, SetAside
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, unknown
 from grader.store import changes, classes, coursework, gradings, keys, submissions, turns
@@ -114,16 +114,24 @@ def store_where_it_counts(session: Session, submission: Submission) -> None:
         coursework.assign_submission(session, submission.id, id, goal.taken.promise)
 
 
-def sealed(session: Session, user: UserId, now: float) -> frozenset[str]:
-    """Return the submissions whose results their owner is not to see at a time."""
-    found: set[str] = set()
+def sealed(session: Session, user: UserId, now: float) -> Mapping[str, frozenset[Dimension]]:
+    """Return the submissions whose scores their owner is not to see at a time, with what is hidden of each report."""
+    found: dict[str, frozenset[Dimension]] = {}
+    at = coursework.milliseconds(now)
     for class_id in coursework.hiding_classes(session, user):
         book = coursework.book(session, classes.class_of_id(session, class_id), user)
         for person in book.members:
-            at, every = coursework.milliseconds(now), book.assignments.values()
-            shown = {one.key for one in every if is_visible(book, person, one, at)}
-            found |= {one.id for one in book.attempts.get(person, ()) if one.assignment not in shown}
-    return frozenset(found)
+            hidden = {one.key: _hidden(book, person, one, at) for one in book.assignments.values()}
+            attempts = book.attempts.get(person, ())
+            found |= {one.id: hidden[one.assignment] for one in attempts if hidden[one.assignment]}
+    return found
+
+
+def _hidden(book: Book, person: Person, assignment: Assignment, at: int) -> frozenset[Dimension]:
+    """Return the dimensions that are hidden of a report: all of them where nothing of it is shown."""
+    if not shows(book, person, assignment, assignment.show, now=at):
+        return frozenset(Dimension)
+    return hidden_with(Dimension(part) for part in hidden_parts(book, person, assignment, at))
 
 
 def role_over(session: Session, user: UserId, id: SubmissionId) -> Role | None:

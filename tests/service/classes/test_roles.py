@@ -34,6 +34,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "assign": {"assignment": "A-9", **ASSIGNMENT},
     "assign_change": {"assignment": "A-1", "set": {"grace": 5}},
     "except": {**TO_ADA, "field": "attempts", "value": 1, **WHY},
+    "except_all": {"csv": "person,assignment,what,value,reason\nada@x.edu,A-1,attempts,1,ill\n"},
     "override": {**TO_ADA, "points": 5, **WHY},
     "hand_in": {**TO_ADA, "exercise": "softmax", "id": "new", "score": 80},
     "aside": {"person": "ada@x.edu", "id": "h1"},
@@ -78,7 +79,6 @@ OUTCOMES = {
     **dict.fromkeys(EVENTS, OF_INSTRUCTORS),
     "class": OF_ADMINISTRATORS,
     "version": OF_ADMINISTRATORS,
-    "copy": OF_ADMINISTRATORS,
     "classes": OF_ADMINISTRATORS,
     "hand_in": OF_ADA,
     "notices_read": OF_ADA,
@@ -134,7 +134,7 @@ def test_whoever_may_ask_is_answered(school: School, do: str, role: str) -> None
 @pytest.mark.parametrize("role", ["student of the other class", "instructor of the other class"])
 def test_what_is_foreign_is_answered_exactly_as_what_there_is_not(same_school: School, role: str) -> None:
     for do, fields in ASKED.items():
-        for foreign in FOREIGN if do not in (*WITHOUT_CLASS, "class", "copy") else ():
+        for foreign in FOREIGN if do not in (*WITHOUT_CLASS, "class") else ():
             here = {"class_": "A", **fields}
             if foreign in here:
                 there = {**here, foreign: FOREIGN[foreign]}
