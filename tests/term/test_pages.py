@@ -98,6 +98,16 @@ LOOKS = (
     (BEFORE, "bo", "/class/gradebook?class=B"), (BEFORE, "b001", GRADEBOOK),
     (BEFORE, "iris", f"{GRADEBOOK}&find=Zhang"), (DELETED, "iris", AUDIT),
 )  # fmt: skip
+ROSTERS = [event["csv"] for event in events.given() if event["do"] == "import"]
+ROSTER = "/class/roster?class=A"
+# Forms that are sent without the second click, which would do what they show; the first one cannot be done.
+PREVIEWS = {
+    ("09-07T10:30", "iris", ROSTER): {"csv": ROSTERS[0]},
+    ("09-28T09:30", "iris", _cell("dov", "A-1")): {
+        "do": "except", "field": "due", "value": "2026-09-29T23:59", "reason": "ill"
+    },
+    ("10-19T08:30", "iris", ROSTER): {"csv": ROSTERS[-2]},
+}  # fmt: skip
 Seen = Mapping[tuple[str, str, str], str]
 
 
@@ -105,7 +115,7 @@ Seen = Mapping[tuple[str, str, str], str]
 def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
     """Play the term once, and give the pages that were looked at meanwhile, each at its time."""
     folder, clock = tmp_path_factory.mktemp("term"), TermClock()
-    looks = sorted((_at(when), who, page, when) for when, who, page in LOOKS)
+    looks = sorted((_at(when), who, page, when) for when, who, page in (*LOOKS, *PREVIEWS))
     found: dict[tuple[str, str, str], str] = {}
     tokens: dict[tuple[str, str], str] = {}
     with closing(open_database(folder)) as database:
@@ -118,7 +128,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> Seen:
                     clock.now, who, page, when = looks.pop(0)
                     if (when, who) not in tokens:
                         tokens[when, who] = _session_of(service, who)
-                    found[when, who, page] = _page(site.url, tokens[when, who], page)
+                    found[when, who, page] = _page(site.url, tokens[when, who], page, PREVIEWS.get((when, who, page)))
 
             playing = play(database, term, clock)
             for event in term:
@@ -155,10 +165,10 @@ def _session_of(service: Service, who: str) -> str:
     return service.begin_session(user)
 
 
-def _page(url: str, token: str, page: str) -> str:
+def _page(url: str, token: str, page: str, form: Mapping[str, str] | None) -> str:
     with httpx.Client(base_url=url, cookies={"attention_gym": token}, timeout=20) as client:
-        answer = client.get(page)
-    assert answer.status_code == 200, page
+        answer = client.get(page) if form is None else client.post(page, data=form)
+    assert answer.status_code in ((200,) if form is None else (200, 422)), page
     return answer.text
 
 
@@ -367,6 +377,21 @@ def test_an_extension_reaches_back(seen: Seen) -> None:
 
     assert "8 of 10.00" in before
     assert "10 of 10.00" in after
+
+
+def test_an_extension_is_shown_before_it_is_granted(seen: Seen) -> None:
+    shown = _text(seen["09-28T09:30", "iris", _cell("dov", "A-1")])
+
+    assert "1 gains, 0 lose. Student What Before After So they Dov A-1 8.00 10.00 gains Apply" in shown
+
+
+def test_a_roster_is_shown_before_it_is_imported(seen: Seen) -> None:
+    """Wrong lines by their number; else who moves, and who leaves."""
+    wrong, shown = (_text(seen[when, "iris", ROSTER]) for when in ("09-07T10:30", "10-19T08:30"))
+
+    assert "What is wrong 17 this e-mail address comes twice 40 this is no e-mail address Correct" in wrong
+    assert "0 new 0 back 1 moved 0 renamed 198 unchanged 1 left" in shown
+    assert "10 Jun jun@uni.example A1 moved from A2 \u2013 Ivo ivo@uni.example left" in shown
 
 
 def test_whoever_has_left_is_in_no_gradebook_and_a_move_costs_nothing(seen: Seen) -> None:
