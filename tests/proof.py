@@ -49,6 +49,7 @@ RESTARTS_KILLS_AND_CROWDS = (
 )
 WALKS_AND_FUZZ = (
     r"tests/rules/test_second\.py::.*range\((?!0,)",
+    r"tests/term/test_graded\.py::.*\[whole",
     r"tests/service/classes/test_terms\.py::test_a_random_term_is_answered_\w+\[(?!0\]|10\])",
     r"tests/service/classes/test_odd_values\.py",
     r"tests/box/test_(operators|wire_fuzz)\.py",

@@ -137,7 +137,7 @@ def csv_of(exercises: Sequence[str], rows: Sequence[Row]) -> str:
     """
     file = io.StringIO()
     file.write(BYTE_ORDER_MARK)
-    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)  # a semicolon in a name may be a separator elsewhere
+    writer = csv.writer(file, quoting=csv.QUOTE_NONNUMERIC)
     writer.writerow(["student_id", "student", *exercises, "mean", "attempts"])
     for row in rows:
         scores = ["" if score is None else score for score in row.scores]

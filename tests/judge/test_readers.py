@@ -149,7 +149,7 @@ HANDLERS = {
     "service/classes": "events of a file that an operator plays, and forms of bounded length",
     "service/names": "READERS",
     "service/service": "ids of 40 characters at most",
-    "sheet_process": "a workbook, in a process of its own with limits of memory and time",
+    "sheet_process": "a workbook, in a process with little memory and few seconds",
     "store/audit": "what our own code writes",
     "store/changes": "what our own code writes",
     "store/coursework": "what our own code writes",

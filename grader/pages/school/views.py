@@ -100,7 +100,18 @@ def gradebook_view(grades: Answer, desk: Answer, *, section: str, find: str, to:
         }
         for one in sorted(people, key=lambda one: (one["name"].casefold(), one["person"]))
     ]
-    return {"rows": rows, "count": len(rows), "all": len(grades["people"]), "figures": grades.get("statistics")}
+    figures = _figures(grades.get("statistics"), section=section, find=find)
+    return {"rows": rows, "count": len(rows), "all": len(grades["people"]), "figures": figures}
+
+
+def _figures(whole: Answer | None, *, section: str, find: str) -> Answer | None:
+    """Return the figures of the lines that are shown: of the class, or of a section, which has those of percents only.
+
+    None where somebody is looked for: whoever has such a name is no group that has a mean.
+    """
+    if whole is None or find:
+        return None
+    return {"percent": whole["sections"].get(section), "assignments": {}} if section else whole
 
 
 def changes_view(changes: Answer, names: Mapping[str, str]) -> Answer:
