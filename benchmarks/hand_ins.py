@@ -21,16 +21,23 @@ import typer
 from benchmarks.storm_browser import Address, Browser, Refused, find_events
 from benchmarks.storm_site import Site, descendants, seconds_of, served
 from grader.exercise.catalog import ROOT
+from grader.service.classes.answers import Classes
 from grader.settings import Settings
+from grader.store.engine import Database
 
 EXERCISE = "causal_attention"
+_DAYS = {"opens": -9, "due": 5}  # from now
 _SOURCE = (ROOT / "exercises" / EXERCISE / "examples" / "right_plain.py").read_text(encoding="utf-8")
 
 
-def hand_ins(students: int = 1000, at_once: int = 16) -> None:
-    """Print hand-ins a second, the processor time of each process for one, and how long one took."""
+def hand_ins(students: int = 1000, at_once: int = 16, assignments: int = 0) -> None:
+    """Print hand-ins a second, the processor time of each process for one, and how long one took.
+
+    With `assignments` the class has so many, and each hand-in counts for one of them.
+    """
     with tempfile.TemporaryDirectory(prefix="hand-ins-", ignore_cleanup_errors=True) as folder:
         with served(Path(folder), students, slots=1) as site:
+            _assign(folder, assignments)
             halted = descendants(site.pid)
             with closing(sqlite3.connect(_database(folder), isolation_level=None)) as store:
                 store.execute("BEGIN IMMEDIATE")  # so that none of them is halted while it writes
@@ -45,6 +52,17 @@ def hand_ins(students: int = 1000, at_once: int = 16) -> None:
         with closing(sqlite3.connect(_database(folder))) as store:
             (stored,) = store.execute("SELECT count(*) FROM submissions").fetchone()
     typer.echo(f"stored: {stored} of {students}")
+
+
+def _assign(folder: str, number: int) -> None:
+    day = {name: time.strftime("%Y-%m-%dT12:00", time.gmtime(time.time() + 86400 * n)) for name, n in _DAYS.items()}
+    with closing(Database(Settings(data=Path(folder)).store_url)) as database:
+        classes = Classes(database, clock=time.time)
+        for place in range(number):
+            items = {EXERCISE if place == 0 else f"exercise {place}": "10"}
+            late = {"per_day": "0.1", "at_most": "1", "bank_max": 2, "cutoff": 3}
+            fields = {"class": "the-class", "assignment": f"hw{place}", "items": items, **day, "late": late}
+            classes.do("admin", "assign", fields)
 
 
 def _database(folder: str) -> str:

@@ -9,7 +9,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -23,8 +25,12 @@ from grader.cli.main import main
 from grader.cli.text import body
 from grader.exercise.catalog import ROOT
 from grader.exercise.spec import Dimension
+from grader.installation import opened
 from grader.judge.report import CheckResult, Diagnosis, Property, Report, Status
 from grader.sandbox.plain import PlainBox
+from grader.service.classes.answers import Classes
+from grader.settings import Settings
+from grader.store.records import Role, User, UserId
 
 EXAMPLES = ROOT / "exercises" / "causal_attention" / "examples"
 RIGHT, WRONG = EXAMPLES / "right_plain.py", EXAMPLES / "wrong_diagonal_two.py"
@@ -345,6 +351,27 @@ def test_user_reset_says_where_its_link_goes(ask: Ask, tmp_path: Path, monkeypat
 
     assert (code, out.partition("=")[0], out.count("\n")) == (0, "/reset?token", 1)
     assert err.startswith("Append this to the address of your pages")
+
+
+def test_an_administrator_sees_all_classes_until_that_ends(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who has no account cannot be one."""
+    monkeypatch.setenv("ATTENTION_GYM_DATA", str(tmp_path))
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a long enough password\n"))
+    ask("user", "add", "Ada", "--password-stdin")
+    seen, ada = [], User(UserId(1), "Ada", Role.STUDENT)
+    for words in (("Ada",), ("ada", "--end"), ("Bob",)):
+        code, out, err = ask("user", "administrator", *words)
+        with closing(opened(Settings.from_environment())) as database:
+            seen.append((code, out, len(Classes(database, clock=time.time).looked_after_by(ada))))
+
+    assert seen == [
+        (0, "Ada is an administrator now; all classes are at /classes\n", 1),
+        (0, "Ada is no administrator any more\n", 0),
+        (1, "", 0),
+    ]
+    assert err == "There is no account called 'Bob'.\n"
 
 
 def test_a_new_exercise_fails_the_gate_in_sentences(tmp_path: Path) -> None:

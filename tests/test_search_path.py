@@ -38,6 +38,7 @@ GIVEN: dict[tuple[str, ...], tuple[object, ...]] = {
     ("class-code",): (),
     ("user", "add"): ("Ada", "--password-stdin"),
     ("user", "reset"): ("Ada",),
+    ("user", "administrator"): ("Ada",),
     ("status",): (),
     ("regrade",): ("0" * 24,),
     ("rebuild",): (),

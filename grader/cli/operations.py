@@ -50,9 +50,10 @@ def add_to(app: typer.Typer) -> None:
     app.command("worker")(work)
     app.command("doctor")(examine)
     app.command("class-code")(show_class_code)
-    users = typer.Typer(help="The people of the class.")
+    users = typer.Typer(help="People and their accounts.")
     users.command("add")(add_user)
     users.command("reset")(reset_password)
+    users.command("administrator")(appoint_administrator)
     app.add_typer(users, name="user")
     app.command("status")(show_status)
 
@@ -168,6 +169,17 @@ def reset_password(name: Annotated[str, typer.Argument(help="Whose password is f
         token = service.own_account.link_for(name)
     echo("Append this to the address of your pages, and give it to that person in private:", err=True)
     echo(f"/reset?token={token}")
+
+
+def appoint_administrator(
+    name: Annotated[str, typer.Argument(help="Whom, by what they sign in with.")],
+    end: Annotated[bool, typer.Option("--end", help="They are none any more.")] = False,
+) -> None:
+    """Let somebody see and change every class of the installation on its pages."""
+    with _service() as service:
+        user = service.accounts.set_administrator(name, is_one=not end)
+    now = "no administrator any more" if end else "an administrator now; all classes are at /classes"
+    echo(f"{user.name} is {now}")
 
 
 @contextmanager

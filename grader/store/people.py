@@ -196,6 +196,11 @@ def replace_password(session: Session, user: UserId, password: str, *, former: s
     return session.execute(changed).one_or_none() is not None
 
 
+def set_administrator(session: Session, user: UserId, *, is_one: bool) -> None:
+    """Let somebody administer the installation, or do so no longer."""
+    session.execute(update(UserRow).where(UserRow.id == user).values(administrator=is_one))
+
+
 def open_session(session: Session, user: UserId, *, digest: str, now: float, expires: float) -> None:
     """Store a session under the hash of its token; sweep those that have ended, and the person's oldest ones.
 

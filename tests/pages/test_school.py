@@ -444,6 +444,31 @@ def test_the_pages_of_a_class_shut_nobody_out(taught, open_page, axe, *, scheme)
     found_at_both_sizes(page, axe)
 
 
+CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, select, textarea, summary, [tabindex='0']")]
+    .filter((one) => one.checkVisibility() && one.type !== "hidden" && !one.disabled)
+    .filter((one) => one.type !== "radio" || one.checked)  // of a group the keys of the arrows reach the others
+    .map((one, place) => (one.dataset.place = place, one.outerHTML.slice(0, 80)))"""
+FOCUSED = """() => {
+    const one = document.activeElement, style = getComputedStyle(one);
+    return [one.dataset.place, style.outlineStyle !== "none" || style.boxShadow !== "none"];
+}"""
+
+
+def test_the_keyboard_alone_reaches_every_control(taught, open_page):
+    """On each page of a class by Tab, in the order of the page, and one sees where one is."""
+    page = open_page("/classes", taught.people["instructor"])
+    for path in ("/classes", *(taught.address(one) for one in WITH_CLASS if one != "/class/export")):
+        page.goto(path)
+        controls = page.evaluate(CONTROLS)
+        reached = []
+        for _ in controls:
+            page.keyboard.press("Tab")
+            place, is_seen = page.evaluate(FOCUSED)
+            assert is_seen, f"{path}: no mark around {controls[int(place)]}"
+            reached.append(int(place))
+        assert reached == list(range(len(controls))), f"{path}: {[controls[one] for one in reached]}"
+
+
 def test_no_two_states_of_a_cell_look_alike(taught, visitor):
     """A zero, and each thing that stands where there are no points: by their text, without any colour."""
     when = {name: time.strftime("%Y-%m-%dT12:00", time.gmtime(time.time() + 86400 * n)) for name, n in OVER.items()}
