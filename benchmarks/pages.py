@@ -279,7 +279,9 @@ class Stored:
             "text": long, "shown": "yes", "file": "", "confirm": "0", "key": "K-2", "title": long, "items": long,
             "opens": "2026-01-01T00:00", "due": "2026-02-01T00:00", "section_due": "", "grace": "0", "per_day": "10",
             "at_most": "100", "of": "earned", "bank_max": "0", "cutoff": "", "count": "best", "attempts": "",
-            "show": "at_once", "people": "", "weeks": "1", **dict.fromkeys((f"show_{part}" for part in Dimension), ""),
+            "show": "at_once", "people": "", "weeks": "1", "change": "c1", "after": "90.00",
+            "keep": "new", "which": "all", "seen": "x", "read": "1", "school": "K",
+            **dict.fromkeys((f"show_{part}" for part in Dimension), ""),
         }  # fmt: skip
 
     def _body(self, path: str, route: Route, values: dict[str, str]) -> tuple[bytes, str]:

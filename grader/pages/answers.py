@@ -48,7 +48,10 @@ _SHRINKING = ("text/html", "text/css", "text/javascript", "application/javascrip
 _FILE, _PAGE = 9, 4  # quality: of what is kept, and of what is compressed each time
 _SCRIPT, _BODY = re.compile(rb"<script(?=[\s>])"), re.compile(rb"<body[^>]*>")
 _LATER = ("charts.js", "microscope.js")  # loaded by `gym.load`
-_LAST = {"/exercise": "exercise.js", "/teach/": "reader.js", "/class/attempt": "reader.js"}  # what only one page needs
+_LAST = {
+    "/exercise": "exercise.js",
+    **dict.fromkeys(("/teach/", "/class/attempt", "/class/results", "/assignments/results"), "reader.js"),
+}  # what only one page needs
 _KINDS = {".js": "text/javascript", ".css": "text/css", ".woff2": "font/woff2"}
 # Before the first paint, so that no page flashes in the wrong colours.
 _COLOURS = (

@@ -6,18 +6,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, HTTPException, Request
 from fastapi.responses import RedirectResponse, Response
 
 from grader.errors import NotAllowed
 from grader.exercise.catalog import Catalog
+from grader.judge.report import Report
 from grader.pages import lists, plain
 from grader.pages.accounts import Field
 from grader.pages.catalogue import address
 from grader.pages.identity import Identity, id_of
-from grader.pages.routes import ASSIGNMENTS
+from grader.pages.render import report_view
+from grader.pages.routes import ASSIGNMENTS, RESULTS
 from grader.pages.wording import View, clean
 from grader.service.classes.work import Destination
 from grader.store.classes import SchoolClass
@@ -59,9 +61,30 @@ def class_view(one: SchoolClass, agenda: Mapping[str, Any], catalog: Catalog, no
         "assignments": [_assignment(each, catalog, now) for each in agenda["assignments"]],
         "text": NONE_YET,
         "notices": [
-            {"id": each["id"], "at": _seconds(each["at"]), "lines": clean(each["text"], 4000).split("\n")}
+            {
+                "id": each["id"],
+                "at": _seconds(each["at"]),
+                "lines": clean(each["text"], 4000).split("\n"),
+                "results": [
+                    f"{RESULTS}?{urlencode({'class': one.key, 'change': each['change'], 'attempt': attempt})}"
+                    for attempt in each["attempts"]
+                ],
+            }
             for each in agenda["notices"]
         ],
+    }
+
+
+def results_view(found: Mapping[str, Any], catalog: Catalog, *, back: View) -> dict[str, View]:
+    """Return an attempt's results before a regrade and by it, side by side."""
+    known = catalog.get(found["exercise"])
+    title = known.title if known else clean(found["exercise"], 100)
+    return {
+        "title": f"{title}, graded once more",
+        "text": clean(found["reason"], 2000),
+        "back": back,
+        "before": report_view(Report.from_json(found["before"])),
+        "after": report_view(Report.from_json(found["after"])),
     }
 
 
@@ -146,6 +169,7 @@ class AssignmentPages:
         router = APIRouter(include_in_schema=False)
         router.add_api_route(ASSIGNMENTS.path, self.show, methods=["GET"])
         router.add_api_route(ASSIGNMENTS.path, self.change, methods=["POST"])
+        router.add_api_route(RESULTS, self.results, methods=["GET"])
         return router
 
     def show(self, request: Request) -> Response:
@@ -172,6 +196,21 @@ class AssignmentPages:
         except NotAllowed as refusal:
             return self._page(user, 403, error=str(refusal))
         return RedirectResponse(ASSIGNMENTS.path, status_code=303)
+
+    def results(self, request: Request, change: str = "", attempt: str = "") -> Response:
+        """Show an attempt's results before a regrade and by it."""
+        user, classes = self.identity.user(request), self.identity.service.classes
+        if user is None:
+            raise HTTPException(303, headers={"Location": f"/sign-in?next={ASSIGNMENTS.path}"})
+        about = {"class": request.query_params.get("class", ""), "change": change, "attempt": attempt}
+        try:
+            found = classes.do(user, "results", {**about, "person": classes.person_of(user)})
+        except NotAllowed:
+            return plain.page("missing.html", lists.header_view(user, "Not found"), 404)
+        back = {"href": ASSIGNMENTS.path, "text": TITLE}
+        view = results_view(found, self.identity.service.catalog, back=back)
+        header = lists.header_view(user, str(view["title"]), here=ASSIGNMENTS.path)
+        return plain.page("results.html", header, view=view)
 
     def _page(self, user: User, status: int = 200, *, error: str = "") -> Response:
         service = self.identity.service

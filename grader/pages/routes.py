@@ -42,6 +42,7 @@ EXERCISES, LEADERBOARD, WORK = Page("/", "Exercises"), Page("/leaderboard", "Lea
 ASSIGNMENTS = Page("/assignments", "Assignments")  # of those who are in a class
 PAGES = (EXERCISES, LEADERBOARD, WORK)  # as the header has them; the first one is the front page
 COMPARE = "/compare"
+RESULTS = "/assignments/results"
 
 
 class Body(Enum):
@@ -139,6 +140,7 @@ SCHOOL = {
     "/class/copy": _of_class(form={"key": 160, "name": 80, "weeks": 10}),
     "/class/publication": _of_class("assignment", form={"hold": TEXT, "person": 254}),
     "/class/audit": _of_class(),
+    "/class/results": _of_class("person", "change", "attempt"),
     "/class/regrade": _of_class(
         "change", "before", "after",
         form={"act": 20, "exercise": 100, "keep": 20, "which": 20, "reason": 2000, "seen": 64},
@@ -151,6 +153,7 @@ OWN = {
     ASSIGNMENTS.path: Route(
         ("GET", "HEAD", "POST"), body=Body.FORM, form={"attempt": 100, "undo": 10, "read": 20, "school": 160}
     ),
+    RESULTS: Route(query={**CLASS, "change": 100, "attempt": 100}),
     COMPARE: Route(query={"attempt": 100, "before": 100}),
     "/exercise": Route(query=ATTEMPT),
     "/sign-in": _form("name", "password", "next"),

@@ -177,19 +177,26 @@ def notify(session: Session, change: int, texts: Mapping[UserId, str], now: floa
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """What a person is told: when it happened, in seconds since the epoch, and what."""
+    """What a person is told of a change: when it happened, in seconds since the epoch, and what; and its attempts."""
 
     id: int
     at: float
     text: str
+    change: str
+    attempts: tuple[SubmissionId, ...]
 
 
 def unread(session: Session, user: UserId, class_id: int) -> list[Notice]:
     """Return what somebody was not told yet of a class, the latest first."""
-    row = NoticeRow
-    query = select(row.id, row.at, row.text).join(ChangeRow, ChangeRow.id == row.change_id)
+    row, grading = NoticeRow, GradingRow
+    query = select(row.id, row.at, row.text, ChangeRow.key, ChangeRow.id).join(ChangeRow, ChangeRow.id == row.change_id)
     query = query.where(row.user_id == user, row.read.is_(None), ChangeRow.class_id == class_id)
-    return [Notice(*line) for line in session.execute(query.order_by(row.id.desc()))]
+    theirs = select(grading.submission_id).join(SubmissionRow, SubmissionRow.current_grading == grading.id)
+    found = []
+    for id, at, said, key, change in session.execute(query.order_by(row.id.desc())):
+        mine = theirs.where(SubmissionRow.user_id == user, grading.change_id == change).order_by(SubmissionRow.number)
+        found.append(Notice(id, at, said, key, tuple(map(SubmissionId, session.scalars(mine)))))
+    return found
 
 
 def note_read(session: Session, user: UserId, ids: Sequence[int], now: float) -> None:

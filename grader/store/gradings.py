@@ -8,14 +8,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Self
 
-from sqlalchemy import func, select, update
+from sqlalchemy import func, or_, select, update
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Report
 from grader.store import standings, turns
 from grader.store.engine import server_time
 from grader.store.records import GradingId, Reason, State, SubmissionId, UserId
-from grader.store.tables import DiagnosisRow, GradingRow, LocationRow, SubmissionRow
+from grader.store.tables import ChangeRow, DiagnosisRow, GradingRow, LocationRow, SubmissionRow
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +93,21 @@ def make_current(session: Session, id: SubmissionId, grading: GradingId, now: fl
         .execution_options(synchronize_session=False)
     ).one()
     standings.refresh(session, UserId(owner[0]), owner[1])
+
+
+def before_and_by(session: Session, id: SubmissionId, change: int) -> tuple[str, str] | None:
+    """Return the report on a submission that counted before a change, and that of the change, as JSON.
+
+    None if the submission is not among what was graded for the change.
+    """
+    row = GradingRow
+    new = session.execute(select(row.id, row.report).where(row.submission_id == id, row.change_id == change)).first()
+    if new is None:
+        return None
+    counted = or_(row.change_id.is_(None), row.change_id.in_(select(ChangeRow.id).where(ChangeRow.state == "applied")))
+    earlier = select(row.report).where(row.submission_id == id, row.id < new[0], counted).order_by(row.id.desc())
+    old = session.scalar(earlier.limit(1))
+    return None if old is None else (old, new[1])
 
 
 def complete(session: Session, id: GradingId, report: Report, body: str, *, submission: SubmissionId) -> None:

@@ -46,6 +46,7 @@ PAGES = {
 }
 ELSEWHERE = {
     "/teach/member",
+    routes.RESULTS,
     *(path for path, route in routes.SCHOOL.items() if "GET" in route.methods),
 }  # what other tests look at
 NO_PAGES = {"/health", "/ready", METRICS, "/favicon.ico", "/robots.txt", "/teach", "/teach/export.csv"}

@@ -33,7 +33,9 @@ NONCE = re.compile(r'nonce="[^"]*"')
 ADA, EVE = "ada@school.edu", "eve@school.edu"
 ROSTER = f'email,name,section\n{ADA},Ada Lovelace,A\n{EVE},"=HYPERLINK(""http://x"",""y"")",B\n'
 HOSTILE = "<script>document.title='taken'</script>"
-WITH_CLASS = [path for path, route in SCHOOL.items() if path != "/classes" and "GET" in route.methods]
+WITH_CLASS = [
+    path for path, route in SCHOOL.items() if path not in ("/classes", "/class/results") and "GET" in route.methods
+]
 WITH_FORMS = [path for path in WITH_CLASS if "POST" in SCHOOL[path].methods]
 
 
@@ -558,15 +560,25 @@ def test_an_instructor_regrades_and_the_student_reads_why(taught, visitor, site)
         behind = client.get(re.search(r'href="([^"]*before=40[^"]*)"', page.text)[1].replace("&amp;", "&"))
         seen = re.search(r'name="seen" value="(\w+)"', page.text)[1]
         unsure = client.post(one, data={"act": "cancel"})
+        results = html.unescape(re.search(r'href="(/class/results[^"]*)"', behind.text)[1])
+        looked, missing = client.get(results), client.get(results.replace("attempt=", "attempt=x"))
+        with visitor(taught.people["outsider"]) as stranger:
+            refused = [stranger.get(results), stranger.get(results.replace("/class/", "/assignments/"))]
+        with visitor(student) as own:  # not before it counts
+            refused.append(own.get(results.replace("/class/", "/assignments/")))
         with visitor(student) as own:
             before = own.get("/assignments").text
             done = client.post(one, data={"act": "apply", "seen": seen})
             again = client.post(one, data={"act": "apply", "seen": seen})
             after = own.get("/assignments")
+            both = own.get(html.unescape(re.search(r'href="(/assignments/results[^"]*)"', after.text)[1]))
             read = re.search(r'name="read" value="(\d+)"', after.text)[1]
             own.post("/assignments", data={"read": read, "school": taught.key})
             left = own.get("/assignments").text
 
+    assert (looked.status_code, both.status_code, missing.status_code) == (200, 200, 404)
+    assert [one.status_code for one in refused] == [404] * 3
+    assert all(one.text.count('data-part="report"') == 2 for one in (looked, both))
     assert (nothing.status_code, unsure.status_code, again.status_code) == (422, 422, 422)
     assert "1 gains" in text_of(page)
     assert "From 40.00 to 90.00" in text_of(behind)

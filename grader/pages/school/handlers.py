@@ -353,7 +353,7 @@ _GET: Mapping[str, Show] = {
     CLASSES: every_class, "/class": home, "/class/gradebook": gradebook, "/class/cell": cell, "/class/roster": roster,
     "/class/exceptions": exceptions, "/class/assignment": assignment, "/class/publication": publication,
     "/class/copy": copy, "/class/audit": audit, "/class/student": as_student, "/class/attempt": attempt,
-    "/class/export": export, "/class/regrade": regrades.show,
+    "/class/export": export, "/class/regrade": regrades.show, "/class/results": regrades.results,
 }  # fmt: skip
 _POST: Mapping[str, Show] = {
     "/class/cell": change_cell, "/class/exceptions": grant, "/class/roster": change_roster,

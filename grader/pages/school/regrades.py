@@ -8,6 +8,8 @@ from typing import Any
 
 from fastapi.responses import RedirectResponse, Response
 
+from grader.pages import lists, plain
+from grader.pages.assignments import results_view
 from grader.pages.school import views
 from grader.pages.school.visit import ClassVisit, Missing
 from grader.service.classes.requests import ClassRefusal
@@ -56,6 +58,14 @@ def change(visit: ClassVisit) -> Response:
         status = 409 if refusal.code in ("changed_since", "open_change") else 422
         return show(fresh, status, error=str(refusal), form=form)
     return show(fresh, done="Cancelled. Nothing has changed, and nobody is told.")
+
+
+def results(visit: ClassVisit) -> Response:
+    """Show an attempt's results before a regrade and by it."""
+    about = {name: visit.query.get(name, "") for name in ("person", "change", "attempt")}
+    back = {"href": visit.address("/regrade", change=about["change"]), "text": "Regrade"}
+    view = results_view(visit.ask("results", **about), visit.service.catalog, back=back)
+    return plain.page("results.html", lists.header_view(visit.user, str(view["title"]), here=lists.CLASSES), view=view)
 
 
 def _one(visit: ClassVisit, found: Mapping[str, Any], status: int, **said: Any) -> Response:

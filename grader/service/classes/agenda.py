@@ -41,7 +41,13 @@ def agenda(asking: Request, event: Agenda) -> Mapping[str, Any]:
         "assignments": assignments,
         "line": forms.line(book, line),
         "notices": [
-            {"id": each.id, "at": forms.moment(coursework.milliseconds(each.at)), "text": each.text}
+            {
+                "id": each.id,
+                "at": forms.moment(coursework.milliseconds(each.at)),
+                "text": each.text,
+                "change": each.change,
+                "attempts": list(each.attempts),
+            }
             for each in changes.unread(asking.session, known.user, one.id)
         ],
     }

@@ -202,6 +202,7 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "notices_read": agenda.note_read,
     "change": regrades.look,
     "changes": regrades.list_changes,
+    "results": regrades.both_results,
     "apply": regrades.apply,
     "cancel_change": regrades.cancel,
     "grades": reading.grades,

@@ -447,6 +447,17 @@ class LookAtChange(OfClass):
     change: str
 
 
+class BothResults(OfClass):
+    """Ask for the reports on an attempt before a regrade and by it; its student may once that counts and is shown."""
+
+    do = "results"
+    right = Right.STUDENT
+    is_question = True
+    person: Person
+    change: str
+    attempt: str
+
+
 class ListChanges(OfClass):
     """Ask for the regrades of a class, the latest first."""
 
@@ -644,8 +655,8 @@ EVENTS: Mapping[str, type[ClassEvent]] = {
     for one in (
         MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, GrantAll, Override,
         HandInWork, SetAside, SetVersion, Regrade, LookAtChange, ListChanges, Apply, CancelChange, Publish, Release,
-        Delete, WhatIf, Grades, Own, Deadline, Board, Agenda, NoteRead, CopyClass, AssignAll, Export, Audit,
-        ListClasses, ReadRoster, Desk, OneCell, Comment, Look,
+        BothResults, Delete, WhatIf, Grades, Own, Deadline, Board, Agenda, NoteRead, CopyClass, AssignAll, Export,
+        Audit, ListClasses, ReadRoster, Desk, OneCell, Comment, Look,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")

@@ -20,11 +20,19 @@ from grader.rules.sentences import explain
 from grader.rules.values import Book, HandIn, Person, Result
 from grader.rules.visible import is_visible, own_line
 from grader.service.classes import forms, work
-from grader.service.classes.events import Apply, CancelChange, ListChanges, LookAtChange, Regrade, SetVersion
+from grader.service.classes.events import (
+    Apply,
+    BothResults,
+    CancelChange,
+    ListChanges,
+    LookAtChange,
+    Regrade,
+    SetVersion,
+)
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, unknown
-from grader.store import changes, gradings
+from grader.store import changes, coursework, gradings
 from grader.store.changes import AttemptResult, Change, ChangeState, RegradedAttempt
-from grader.store.records import UserId
+from grader.store.records import SubmissionId, UserId
 
 SAME_POINTS = "An attempt of yours has another result; your points stay as they are."
 NOT_THAT = "Grades have changed since the preview. Cancel this change, and make it anew."
@@ -79,6 +87,23 @@ def look(asking: Request, event: LookAtChange) -> Mapping[str, Any]:
         return answer
     shown = _shown(asking, regraded, made.keep)
     return {**answer, **shown, "seen": _digest(_seen(shown))}
+
+
+def both_results(asking: Request, event: BothResults) -> Mapping[str, Any]:
+    """Return the reports on an attempt before a regrade and by it, as JSON."""
+    known, made = asking.student(event.person), _found(asking, event.change)
+    id = SubmissionId(event.attempt)
+    place = coursework.place_of(asking.session, id)
+    found = gradings.before_and_by(asking.session, id, made.id)
+    if place is None or place[:2] != (known.user, asking.school_class.id) or found is None:
+        raise unknown("There is no such attempt in this regrade.")
+    if not asking.is_staff:
+        book = asking.book(known.user)
+        is_shown = is_visible(book, known.person, book.assignments[place[2]], asking.at)
+        if made.state is not ChangeState.APPLIED or not is_shown:
+            raise unknown("There is no such attempt in this regrade.")
+    before, after = found
+    return {"exercise": made.exercise, "reason": made.reason, "before": before, "after": after}
 
 
 def list_changes(asking: Request, event: ListChanges) -> Mapping[str, Any]:

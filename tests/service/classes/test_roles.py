@@ -45,6 +45,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "change": {"change": "c1"},
     "notices_read": {"person": "ada@x.edu", "ids": [1]},
     "changes": {},
+    "results": {"person": "ada@x.edu", "change": "c0", "attempt": "h2"},
     "publish": {"assignment": "A-1"},
     "release": TO_ADA,
     "delete": {"person": "ada@x.edu"},
@@ -91,10 +92,11 @@ OUTCOMES = {
     "look": OF_HER_STAFF,
     "own": ABOUT_ADA,
     "agenda": ABOUT_ADA,
+    "results": ABOUT_ADA,
     "deadline": ABOUT_ADA,
     "board": (_UNKNOWN, _UNKNOWN, "ok", _UNKNOWN, "ok", "ok", "ok", _UNKNOWN, _LEFT, "ok"),
 }
-FOREIGN = {"class_": "C", "person": "who@x.edu", "assignment": "A-0", "id": "h0", "change": "c0", "exercise": "none"}
+FOREIGN = {"class_": "C", "person": "who@x.edu", "assignment": "A-0", "id": "h0", "change": "c9", "exercise": "none"}
 
 
 @pytest.fixture
