@@ -280,7 +280,8 @@ class Stored:
             "opens": "2026-01-01T00:00", "due": "2026-02-01T00:00", "section_due": "", "grace": "0", "per_day": "10",
             "at_most": "100", "of": "earned", "bank_max": "0", "cutoff": "", "count": "best", "attempts": "",
             "show": "at_once", "people": "", "weeks": "1", "change": "c1", "after": "90.00",
-            "keep": "new", "which": "all", "seen": "x", "read": "1", "school": "K",
+            "keep": "new", "which": "all", "seen": "x", "exercise": exercise, "week": "2026-01-05", "read": "1",
+            "school": "K",
             **dict.fromkeys((f"show_{part}" for part in Dimension), ""),
         }  # fmt: skip
 

@@ -50,6 +50,7 @@ def make_app() -> typer.Typer:
     app.command("whatif")(what_if)
     app.command("export")(export)
     app.command("board")(board)
+    app.command("mistakes")(mistakes)
     app.command("audit")(audit)
     app.command("replay")(replay)
     return app
@@ -206,6 +207,22 @@ def board(
     with _console(as_json, at) as console:
         found = console.ask("board", key, assignment=assignment, exercise=exercise)
         console.tell([found], class_tables.board(found["rows"]))
+
+
+def mistakes(
+    key: KEY,
+    exercise: Annotated[str | None, typer.Option("--exercise", help="The id of one exercise.")] = None,
+    assignment: Annotated[str | None, typer.Option("--assignment", help="The key of one assignment.")] = None,
+    section: Annotated[str | None, typer.Option("--section", help="One section.")] = None,
+    week: Annotated[str | None, typer.Option("--week", help="The first of seven days: 2026-10-05.")] = None,
+    as_json: JSON = False,
+) -> None:
+    """Show what a class misunderstands: how many students, in how many attempts, who has got over it, who is stuck."""
+    asked = {"exercise": exercise, "assignment": assignment, "section": section, "week": week}
+    with _console(as_json) as console:
+        given = {name: value for name, value in asked.items() if value is not None}
+        found = console.ask("mistakes", key, **given)["mistakes"]
+        console.tell(found, class_tables.mistakes(found))
 
 
 def audit(key: KEY, as_json: JSON = False) -> None:

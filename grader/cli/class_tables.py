@@ -89,6 +89,20 @@ def board(rows: Sequence[Answer]) -> Iterator[str]:
     )
 
 
+def mistakes(found: Sequence[Answer]) -> Iterator[str]:
+    """Yield what a class misunderstands; who is stuck is in what `--json` writes."""
+    yield from table(
+        ("exercise", "mistake", "students", "attempts", "mended", "after attempts", "stuck"),
+        [
+            (
+                one["exercise"], one["mistake"], str(one["students"]), str(one["attempts"]), str(one["mended"]),
+                one["took"] or "-", str(len(one["stuck"])),
+            )
+            for one in found
+        ],
+    )  # fmt: skip
+
+
 def audit(lines: Sequence[Answer]) -> Iterator[str]:
     """Yield the lines of an audit; the values before and after are in what `--json` writes."""
     yield from table(

@@ -140,6 +140,7 @@ SCHOOL = {
     "/class/copy": _of_class(form={"key": 160, "name": 80, "weeks": 10}),
     "/class/publication": _of_class("assignment", form={"hold": TEXT, "person": 254}),
     "/class/audit": _of_class(),
+    "/class/mistakes": _of_class("exercise", "assignment", "section", "week"),
     "/class/results": _of_class("person", "change", "attempt"),
     "/class/regrade": _of_class(
         "change", "before", "after",

@@ -17,6 +17,7 @@ from typing import Any
 import httpx
 import pytest
 from playwright.sync_api import expect
+from sqlalchemy import select
 
 from grader.errors import NotAllowed
 from grader.judge.report import Dimension
@@ -24,7 +25,7 @@ from grader.pages.routes import SCHOOL
 from grader.store.classes import find_person
 from grader.store.people import enter_class, leave_class
 from grader.store.records import Role
-from grader.store.tables import INITIAL_CLASS
+from grader.store.tables import INITIAL_CLASS, DiagnosisRow, SubmissionRow
 from tests.pages.conftest import Person, Site
 from tests.pages.test_accessibility import axe, found_at_both_sizes  # noqa: F401
 
@@ -451,8 +452,10 @@ CONTROLS = """() => [...document.querySelectorAll("a[href], button, input, selec
     .filter((one) => one.type !== "radio" || one.checked)  // of a group the keys of the arrows reach the others
     .map((one, place) => (one.dataset.place = place, one.outerHTML.slice(0, 80)))"""
 FOCUSED = """() => {
-    const one = document.activeElement, style = getComputedStyle(one);
-    return [one.dataset.place, style.outlineStyle !== "none" || style.boxShadow !== "none"];
+    const one = document.activeElement;
+    if (["date", "datetime-local"].includes(one.type)) return [one.dataset.place, true];  // a part of it is marked
+    const styles = [getComputedStyle(one), getComputedStyle(one, "::after")];
+    return [one.dataset.place, styles.some((style) => style.outlineStyle !== "none" || style.boxShadow !== "none")];
 }"""
 
 
@@ -462,13 +465,15 @@ def test_the_keyboard_alone_reaches_every_control(taught, open_page):
     for path in ("/classes", *(taught.address(one) for one in WITH_CLASS if one != "/class/export")):
         page.goto(path)
         controls = page.evaluate(CONTROLS)
-        reached = []
-        for _ in controls:
+        reached: list[int] = []
+        while len(reached) < len(controls):
             page.keyboard.press("Tab")
             place, is_seen = page.evaluate(FOCUSED)
+            assert place is not None, f"{path}: after {controls[reached[-1]]} the keyboard leaves the page"
             assert is_seen, f"{path}: no mark around {controls[int(place)]}"
-            reached.append(int(place))
-        assert reached == list(range(len(controls))), f"{path}: {[controls[one] for one in reached]}"
+            if not reached or int(place) != reached[-1]:  # a date has several parts
+                assert int(place) == len(reached), f"{path}: {controls[int(place)]} before {controls[len(reached)]}"
+                reached.append(int(place))
 
 
 def test_no_two_states_of_a_cell_look_alike(taught, visitor):
@@ -586,3 +591,24 @@ def test_an_instructor_regrades_and_the_student_reads_why(taught, visitor, site)
     assert "10 × 40 % = 4 → 10 × 90 % = 9" in text_of(after)
     assert HOSTILE not in page.text + after.text
     assert "graded once more" not in before + left
+
+
+def test_what_a_class_misunderstands_leads_to_the_code(taught, visitor, site):
+    """One sentence for each mistake; who still has it, with a way to the attempt; a wrong week is told."""
+    with site.service.condition.database.write() as session:
+        grading = session.scalar(select(SubmissionRow.current_grading).where(SubmissionRow.id == taught.attempt))
+        session.add(DiagnosisRow(grading_id=grading, mistake="no_scaling", title=HOSTILE))
+    address = f"/class/mistakes?class={taught.key}"
+    with visitor(taught.people["instructor"]) as client:
+        page = client.get(address)
+        code = client.get(html.unescape(re.search(r'href="(/teach/[^"]*submission[^"]*)"', page.text)[1]))
+        none, wrong = client.get(f"{address}&section=B"), client.get(f"{address}&week=soon")
+    with visitor(taught.people["assistant"]) as client:
+        own = client.get(address)
+
+    assert "1 student in 1 attempt; 1 still has it" in text_of(page)
+    assert HOSTILE not in page.text
+    assert (code.status_code, "Ada Lovelace" in code.text) == (200, True)
+    assert "No attempt names a mistake" in text_of(none)
+    assert (wrong.status_code, "week" in text_of(wrong)) == (422, True)
+    assert ("Ada Lovelace" in own.text, "submission=" in own.text) == (True, False)

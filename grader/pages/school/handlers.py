@@ -20,7 +20,7 @@ from grader.pages.gradebook import source_view
 from grader.pages.identity import Identity
 from grader.pages.lists import CLASSES
 from grader.pages.render import NAMES, report_view
-from grader.pages.school import forms, regrades, views
+from grader.pages.school import forms, mistakes, regrades, views
 from grader.pages.school.visit import ClassVisit, Missing
 from grader.service.classes.requests import ClassRefusal
 from grader.store.records import SubmissionId, User
@@ -354,6 +354,7 @@ _GET: Mapping[str, Show] = {
     "/class/exceptions": exceptions, "/class/assignment": assignment, "/class/publication": publication,
     "/class/copy": copy, "/class/audit": audit, "/class/student": as_student, "/class/attempt": attempt,
     "/class/export": export, "/class/regrade": regrades.show, "/class/results": regrades.results,
+    "/class/mistakes": mistakes.show,
 }  # fmt: skip
 _POST: Mapping[str, Show] = {
     "/class/cell": change_cell, "/class/exceptions": grant, "/class/roster": change_roster,

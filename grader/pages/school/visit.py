@@ -24,6 +24,7 @@ _NOT_TOLD = ("unknown", "not_allowed", "not_member")  # whoever may not know of 
 _TABS = (
     ("", "Assignments"),
     ("/gradebook", "Gradebook"),
+    ("/mistakes", "Mistakes"),
     ("/exceptions", "Exceptions"),
     ("/roster", "Roster"),
     ("/regrade", "Regrades"),

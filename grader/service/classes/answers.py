@@ -203,6 +203,7 @@ _HANDLERS: Mapping[str, Callable[[Request, Any], Mapping[str, Any]]] = {
     "change": regrades.look,
     "changes": regrades.list_changes,
     "results": regrades.both_results,
+    "mistakes": reading.mistakes,
     "apply": regrades.apply,
     "cancel_change": regrades.cancel,
     "grades": reading.grades,

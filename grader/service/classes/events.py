@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 from enum import StrEnum
 from fractions import Fraction
@@ -576,6 +576,21 @@ class Board(OfClass):
     exercise: str
 
 
+class Mistakes(OfClass):
+    """Ask what a class misunderstands: in all, at one exercise or assignment, in one section, in one week.
+
+    A week is named by the first of its seven days, in the class's zone.
+    """
+
+    do = "mistakes"
+    right = Right.STAFF
+    is_question = True
+    exercise: Exercise | None = None
+    assignment: str | None = None
+    section: str | None = None
+    week: Annotated[date, Field(ge=date(1970, 1, 1), le=date(2999, 12, 1))] | None = None
+
+
 class Export(OfClass):
     """Ask for the gradebook as a file, or for one attempt's report, for which `attempt` is its id."""
 
@@ -656,7 +671,7 @@ EVENTS: Mapping[str, type[ClassEvent]] = {
         MakeClass, ChangeClass, Appoint, Import, ChangeMember, Assign, ChangeAssignment, Grant, GrantAll, Override,
         HandInWork, SetAside, SetVersion, Regrade, LookAtChange, ListChanges, Apply, CancelChange, Publish, Release,
         BothResults, Delete, WhatIf, Grades, Own, Deadline, Board, Agenda, NoteRead, CopyClass, AssignAll, Export,
-        Audit, ListClasses, ReadRoster, Desk, OneCell, Comment, Look,
+        Audit, Mistakes, ListClasses, ReadRoster, Desk, OneCell, Comment, Look,
     )
 }  # fmt: skip
 PREVIEWED = ("assign_change", "class_change", "except", "override", "member")

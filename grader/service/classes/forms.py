@@ -9,6 +9,7 @@ from typing import Any
 
 from grader.rules.board import BoardRow
 from grader.rules.line import Cell, CellState, GradeLine, Scored
+from grader.rules.misconceptions import Misconception
 from grader.rules.preview import Changed, Preview, Statistics, percents, points
 from grader.rules.sentences import exact, explain, two_decimals
 from grader.rules.values import Book
@@ -90,6 +91,20 @@ def board(rows: Iterable[BoardRow]) -> list[Mapping[str, Any]]:
             "at": moment(row.at),
         }
         for row in rows
+    ]  # fmt: skip
+
+
+def misconceptions(found: Iterable[Misconception]) -> list[Mapping[str, Any]]:
+    """Return what a class misunderstands; `took` is a number of attempts, exact."""
+    return [
+        {
+            "exercise": one.exercise, "mistake": one.cause, "students": one.students, "attempts": one.attempts,
+            "mended": one.mended, "took": None if one.took is None else exact(one.took),
+            "stuck": [
+                {"person": each.person, "since": moment(each.since), "attempt": each.attempt} for each in one.stuck
+            ],
+        }
+        for one in found
     ]  # fmt: skip
 
 

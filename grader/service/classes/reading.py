@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import datetime, time, timedelta
 from typing import Any
 
 from grader.rules.board import board as board_of
 from grader.rules.line import compute
+from grader.rules.misconceptions import misconceptions
+from grader.rules.times import instant, zone_of
 from grader.rules.visible import own_line
 from grader.service.classes import forms
-from grader.service.classes.events import Board, Deadline, Grades, ListClasses, Own
+from grader.service.classes.events import Board, Deadline, Grades, ListClasses, Mistakes, Own
 from grader.service.classes.requests import Request, unknown
-from grader.store import classes
+from grader.store import causes, classes
 from grader.store.records import Role
 
 
@@ -63,6 +66,31 @@ def board(asking: Request, event: Board) -> Mapping[str, Any]:
     if event.exercise not in one.items:
         raise unknown(f"The assignment has no exercise {event.exercise[:40]!r}.")
     return {"rows": forms.board(board_of(book, one, event.exercise, asking.at))}
+
+
+def mistakes(asking: Request, event: Mistakes) -> Mapping[str, Any]:
+    """Return what is misunderstood; to an assistant by the people of their sections."""
+    one, book = asking.school_class, asking.book()
+    if event.section is not None and event.section not in one.sections:
+        raise unknown(f"There is no section {event.section[:40]!r} in this class.")
+    sections = None if asking.own is None or asking.teaches else asking.own.sections
+    seen = {
+        person
+        for person, member in book.members.items()
+        if event.section in (None, member.section) and (sections is None or member.section in sections)
+    }
+    assignment = None if event.assignment is None else asking.assignment(event.assignment)
+    within = None
+    if event.week is not None:
+        days = [datetime.combine(event.week + timedelta(days=n), time()) for n in (0, 7)]
+        first, last = (instant(day, zone_of(one.zone)) for day in days)
+        within = first, last
+    attempts = [
+        each
+        for each in causes.checked_attempts(asking.session, one.id, assignment)
+        if each.person in seen and event.exercise in (None, each.exercise)
+    ]
+    return {"mistakes": forms.misconceptions(misconceptions(attempts, within))}
 
 
 def list_classes(asking: Request, event: ListClasses) -> Mapping[str, Any]:
