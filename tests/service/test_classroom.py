@@ -9,6 +9,7 @@ import pytest
 
 from grader.errors import NotAllowed
 from grader.service import Service
+from grader.service.classroom import Classroom
 from grader.service.names import ADJECTIVES, ANIMALS, NUMBERS, fold, pseudonyms
 from grader.store.engine import Database
 from grader.store.people import LAST
@@ -19,11 +20,11 @@ from tests.service.test_service import graded
 
 Person = Callable[..., User]
 WISHES: dict[str, Callable[[Service, User, UserId], object]] = {
-    "read the code": lambda service, user, id: service.classroom(user).code(),
-    "replace the code": lambda service, user, id: service.classroom(user).replace_code(),
-    "list the members": lambda service, user, id: service.classroom(user).everybody(),
-    "look at a member": lambda service, user, id: service.classroom(user).member(id),
-    "make an instructor": lambda service, user, id: service.classroom(user).set_role(id, Role.INSTRUCTOR),
+    "code": lambda service, user, id: service.classroom(user).code(),
+    "replace_code": lambda service, user, id: service.classroom(user).replace_code(),
+    "everybody": lambda service, user, id: service.classroom(user).everybody(),
+    "member": lambda service, user, id: service.classroom(user).member(id),
+    "set_role": lambda service, user, id: service.classroom(user).set_role(id, Role.INSTRUCTOR),
     "rename": lambda service, user, id: service.classroom(user).rename(id, "Another name"),
     "remove": lambda service, user, id: service.classroom(user).remove(id),
 }
@@ -168,9 +169,9 @@ QUESTIONS: dict[str, Callable[[Service, User, UserId], object]] = {
     "students": lambda service, user, id: service.classroom(user).students(),
     "student": lambda service, user, id: service.classroom(user).student(id),
     "attempts": lambda service, user, id: service.classroom(user).attempts(id),
-    "submissions": lambda service, user, id: service.classroom(user).listed(Wanted(student=id)),
+    "listed": lambda service, user, id: service.classroom(user).listed(Wanted(student=id)),
     "neighbours": lambda service, user, id: service.classroom(user).neighbours(handed_in(service, id)),
-    "common mistakes": lambda service, user, id: service.classroom(user).common_mistakes(),
+    "common_mistakes": lambda service, user, id: service.classroom(user).common_mistakes(),
 }
 
 
@@ -205,6 +206,16 @@ def test_a_best_attempt_that_is_not_there_is_told(service: Service, person: Pers
         service.classroom(prof).best_attempt(ada.id, "softmax")
     with pytest.raises(NotAllowed, match="for instructors only"):
         service.classroom(ada).best_attempt(ada.id, "softmax")
+
+
+def test_all_that_a_class_can_be_asked_is_tried() -> None:
+    """By name: what is added to it is tried as a student above."""
+    methods = {name for name, one in vars(Classroom).items() if callable(one) and not name.startswith("_")}
+
+    assert methods - {"best_attempt"} == {
+        *WISHES,
+        *QUESTIONS,
+    }  # that one is refused without a graded attempt, as told above
 
 
 CLASS = [(UserId(id), f"student {id}") for id in range(1, 2001)]
