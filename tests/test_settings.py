@@ -182,7 +182,7 @@ def test_no_representation_shows_a_secret() -> None:
     }
 
     assert {"Settings", "Submission", "BrowserTokens", "Rules", "Credentials"} <= {kind.__name__ for kind in kinds}
-    assert shown == {"SchoolClass.key"}, "the key of a class is part of addresses, and opens nothing"
+    assert shown == {"SchoolClass.key", "Change.key"}, "these keys are part of addresses, and open nothing"
 
 
 def test_reading_makes_nothing(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def attack(world):
     healthy = world.small("broken")
     database = healthy._database
     broken = Database(f"sqlite:///{world.folder}")
-    for part in (healthy, healthy.instructor, healthy.accounts, healthy._queue, healthy._queue._watching):
+    for part in (healthy, healthy._classrooms, healthy.accounts, healthy._queue, healthy._queue._watching):
         part._database = broken
     healthy.condition = Condition(broken, healthy._queue)
     assert isinstance(healthy, Service)

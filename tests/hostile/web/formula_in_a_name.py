@@ -5,6 +5,7 @@ Stopped by: export quoting, names that begin with a letter
 """
 
 import csv
+import re
 
 import pytest
 
@@ -27,13 +28,14 @@ def attack(world):
     text = csv_of(["softmax", "causal_mask"], rows)
     cells = [row for row in csv.reader(text.splitlines(keepends=True))]
     for name, (_, first, *numbers) in zip(FORMULAS, cells[1:], strict=False):
-        assert first == f"'{name}"
+        assert first == "'" + re.sub("[\t\r\n]", " ", name)
         assert all(number == "" or float(number) >= 0 for number in numbers)
-    assert [row[1] for row in cells[1 + len(FORMULAS) :]] == INNER  # each in one cell of its own
+    inner = [row[1] for row in cells[1 + len(FORMULAS) :]]  # each in one cell of its own
+    assert inner == ["a;'=1+1", 'a" =1', "a,'=1", "a =1"]
     for name in FORMULAS:
         with pytest.raises(NotAllowed):
             tidy(name + "ab")
     world.person("Sam a;=1+1")
     answer = world.client(world.prof).get("/teach/export.csv")
-    assert '"Sam a;=1+1"' in answer.text
+    assert '"Sam a;\'=1+1"' in answer.text
     assert answer.headers["content-disposition"].startswith("attachment")
