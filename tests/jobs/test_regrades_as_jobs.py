@@ -6,9 +6,9 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +17,8 @@ from sqlalchemy import func, select
 
 from grader.errors import GraderFault
 from grader.exercise.catalog import Catalog
-from grader.jobs.engine import EmbeddedEngine
 from grader.jobs.queue import Tracker
 from grader.jobs.tryouts import TryoutThread
-from grader.jobs.worker import Retries
 from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.classes.requests import ClassRefusal
@@ -28,7 +26,7 @@ from grader.service.service import Rules
 from grader.store import changes
 from grader.store.records import Role, Submission, SubmissionId, User
 from grader.store.tables import AuditRow, GradingRow, JobRow, NoticeRow
-from tests.jobs.classroom import open_database
+from tests.jobs.engines import Site
 from tests.service.test_service import follow
 
 NOW = datetime.fromisoformat("2026-09-18T10:00+00:00").timestamp()
@@ -96,16 +94,17 @@ class Room:
             return session.scalar(select(func.count()).select_from(row)) or 0
 
 
-@pytest.fixture
-def room(tmp_path: Path) -> Iterator[Room]:
-    database, marks = open_database(tmp_path), Marks({"ada": 50.0, "ben": 60.0, "cleo": 70.0})
+@contextmanager
+def opened(site: Site) -> Iterator[Room]:
+    """Give a class at a fixed time, whose hand-ins are graded on a kind of database."""
+    marks = Marks({"ada": 50.0, "ben": 60.0, "cleo": 70.0})
     marks.free.set()
-    retries = Retries(pauses=(0.0,), rests=(0.1,))
-    engine = EmbeddedEngine(database, marks, workers=tmp_path / "workers", clock=lambda: NOW, retries=retries)
-    hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    site.database.clock = lambda: NOW
     service = Service(
-        database, Catalog.load(), engine, rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}),
-        tryouts=TryoutThread(lambda request: request.example), hasher=hasher, clock=lambda: NOW,
+        site.database, Catalog.load(), site.machine(marks, clock=lambda: NOW),
+        rules=Rules(class_code="green-tree", secret=b"secret", slots={"cpu": 1}),
+        tryouts=TryoutThread(lambda request: request.example),
+        hasher=PasswordHasher(time_cost=1, memory_cost=8, parallelism=1), clock=lambda: NOW,
     )  # fmt: skip
     service.start()
     service.classes.do("admin", "class", CLASS)
@@ -115,9 +114,17 @@ def room(tmp_path: Path) -> Iterator[Room]:
     code = service.classroom(boss).replace_code()
     students = {name: service.register(name, "correct horse", code) for name in ("Ada", "Ben", "Cleo")}
     ids = {name: hand_in(service, user) for name, user in students.items()}
-    yield Room(service, marks, boss, students, ids)
-    marks.free.set()
-    service.stop()
+    try:
+        yield Room(service, marks, boss, students, ids)
+    finally:
+        marks.free.set()
+        service.stop()
+
+
+@pytest.fixture
+def room(site: Site) -> Iterator[Room]:
+    with opened(site) as room:
+        yield room
 
 
 def hand_in(service: Service, user: User, source: str = "") -> SubmissionId:
