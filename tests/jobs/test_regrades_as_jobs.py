@@ -6,6 +6,7 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,13 +18,14 @@ from sqlalchemy import func, select
 
 from grader.errors import GraderFault
 from grader.exercise.catalog import Catalog
+from grader.jobs import claims
 from grader.jobs.queue import Tracker
 from grader.jobs.tryouts import TryoutThread
 from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.classes.requests import ClassRefusal
 from grader.service.service import Rules
-from grader.store import changes
+from grader.store import changes, gradings
 from grader.store.records import Role, Submission, SubmissionId, User
 from grader.store.tables import AuditRow, GradingRow, JobRow, NoticeRow
 from tests.jobs.engines import Site
@@ -37,6 +39,7 @@ ASSIGNMENT = {
     "show": "at_once",
 }  # fmt: skip
 PATIENCE_SECONDS = 60.0
+_WRITERS: dict[str, Any] = {"enqueue": claims, "make_current": gradings, "notify": changes}
 
 
 @dataclass
@@ -282,3 +285,51 @@ def test_an_attempt_that_is_no_one_of_the_class_is_refused_whole(room: Room) -> 
 
     assert room.count(JobRow) == 0
     assert room.ask("changes")["changes"] == []
+
+
+def test_two_instructors_who_apply_at_once_apply_once(room: Room) -> None:
+    """The second is told that it is done; nobody is told twice of it."""
+    room.marks.worth |= {"ada": 80.0}
+    room.regrade()
+    seen = room.done()["seen"]
+
+    def click(_: int) -> str:
+        try:
+            room.ask("apply", change="c1", seen=seen)
+        except ClassRefusal as refusal:
+            return refusal.code
+        return "ok"
+
+    with ThreadPoolExecutor(4) as pool:
+        codes = sorted(pool.map(click, range(4)))
+
+    assert codes == ["not_open_change"] * 3 + ["ok"]
+    assert room.count(NoticeRow) == 1
+
+
+@pytest.mark.parametrize(("what", "do"), [("enqueue", "regrade"), ("make_current", "apply"), ("notify", "apply")])
+def test_what_breaks_off_in_the_middle_leaves_all_as_it_was(
+    room: Room, monkeypatch: pytest.MonkeyPatch, what: str, do: str
+) -> None:
+    """At each of its statements that write; afterwards it can be done."""
+    room.marks.worth |= {"ada": 80.0, "ben": 90.0}
+    if do == "apply":
+        room.regrade()
+        seen = room.done()["seen"]
+    before, jobs, lines = room.seen(), room.count(JobRow), room.count(AuditRow)
+    module, right = _WRITERS[what], getattr(_WRITERS[what], what)
+    calls = iter((right, *[None] * 9))
+
+    def broken(*given: Any, **named: Any) -> Any:
+        if (do_it := next(calls) if what != "notify" else None) is None:
+            raise OSError("no space left on the device")
+        return do_it(*given, **named)
+
+    wish = room.regrade if do == "regrade" else lambda: room.ask("apply", change="c1", seen=seen)
+    with monkeypatch.context() as patched:
+        patched.setattr(module, what, broken)
+        with pytest.raises(OSError, match="no space"):
+            wish()
+
+    assert (room.seen(), room.count(JobRow), room.count(AuditRow), room.count(NoticeRow)) == (before, jobs, lines, 0)
+    wish()
