@@ -286,13 +286,16 @@ def newcomers(session: Session, *, members: bool = False) -> set[str]:
 
 
 def place(session: Session, id: SubmissionId, *, now: float) -> QueuePosition | None:
-    """Return where a submission stands in its queue, as if all runs took equally long; None if it does not wait."""
+    """Return where a submission stands in its queue, as if all runs took equally long; None if it does not wait.
+
+    One that waits to be graded once more for a change has its result.
+    """
     job = JobRow
     again = job.tries > job.faults + job.kills
     mine = session.execute(
         select(job.queue, job.payer, job.priority, SubmissionRow.created, again)
         .join(SubmissionRow, SubmissionRow.id == job.submission_id)
-        .where(job.submission_id == id, WAITING)
+        .where(job.submission_id == id, WAITING, job.change_id.is_(None))
     ).one_or_none()
     if mine is None:
         return None

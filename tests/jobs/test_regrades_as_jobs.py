@@ -23,8 +23,9 @@ from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.classes.requests import ClassRefusal
 from grader.service.service import Rules
-from grader.store import changes
-from grader.store.records import Role, Submission, SubmissionId, User
+from grader.store import changes, gradings
+from grader.store.gradings import Grading, Versions
+from grader.store.records import Role, State, Submission, SubmissionId, User
 from grader.store.tables import AuditRow, GradingRow, JobRow, NoticeRow
 from tests.jobs.engines import Site
 from tests.service.test_service import follow
@@ -251,6 +252,88 @@ def test_people_are_told_why_and_what_their_points_were_and_are(room: Room) -> N
         left = [len(changes.unread(session, user.id, 2)) for user in room.students.values()]
 
     assert left == [1, 0, 0]
+
+
+def test_whoever_watches_a_finished_attempt_is_not_told_that_it_waits_again(room: Room) -> None:
+    """The stream of a run says what it said before, also while new results are made."""
+    room.marks.free.clear()
+    room.regrade()
+    states = {
+        watch.state
+        for name, id in room.ids.items()
+        for watch in asyncio.run(follow(room.service, room.students[name], id))
+    }
+    room.marks.free.set()
+    room.done()
+
+    assert states == {State.DONE}
+
+
+def test_nobody_is_told_that_a_hidden_result_is_another_one(room: Room) -> None:
+    """Neither by a notice nor by the attempts that it names: Ada has a hidden one beside one that is shown."""
+    room.ask("assign_change", assignment="A-1", set={"attempts": 1})
+    second = {**ASSIGNMENT, "assignment": "A-2", "due": "2026-09-26T23:59", "show": "never"}
+    room.service.classes.do(room.boss, "assign", second)
+    room.marks.worth |= {"ada later": 10.0, "ben later": 10.0}
+    for name in ("Ada", "Ben"):
+        hand_in(room.service, room.students[name], f"{name.lower()} later")
+    room.marks.worth |= {"ada": 80.0, "ada later": 90.0, "ben later": 90.0}
+    room.regrade()
+    room.ask("apply", change="c1", seen=room.done()["seen"])
+    told = {name: room.ask("agenda", by=user, person=name.lower())["notices"] for name, user in room.students.items()}
+
+    assert [one["attempts"] for one in told["Ada"]] == [[room.ids["Ada"]]]
+    assert "A-2" not in told["Ada"][0]["text"]
+    assert told["Ben"] == told["Cleo"] == []
+
+
+def test_a_result_that_is_not_what_was_shown_is_not_replaced(room: Room) -> None:
+    """Also where no points follow from it: somebody stored another result of an attempt that does not count."""
+    room.marks.worth["worse"] = 10.0
+    worse = hand_in(room.service, room.students["Ada"], "worse")
+    room.marks.worth["worse"] = 20.0
+    room.regrade()
+    found = room.done()
+    report = Report("softmax", Status.GRADED, 45.0, 0, "cpu", 0.0)
+    with room.service.condition.database.write() as session:
+        gradings.store(session, worse, Grading.of(report, Versions(exercise="", grader="", torch=""), NOW))
+    with pytest.raises(ClassRefusal) as stale:
+        room.ask("apply", change="c1", seen=found["seen"])
+
+    assert [(one["before"], one["after"]) for one in found["attempts"]] == [("10.00", "20.00")]
+    assert stale.value.code == "changed_since"
+
+
+def test_a_verdict_comes_while_a_regrade_is_applied(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both are of one person at one exercise, whose best scores each of them stores anew."""
+    room.marks.worth |= {"ada": 80.0, "fresh": 90.0}
+    room.regrade()
+    found, ada, database = room.done(), room.students["Ada"], room.service.condition.database
+    room.marks.free.clear()
+    fresh = room.service.submit(ada, "softmax", "fresh")
+    report = Report("softmax", Status.GRADED, 90.0, 0, "cpu", 0.0)
+    notify, faults, verdict = changes.notify, list[Exception](), threading.Event()
+
+    def store() -> None:
+        try:
+            with database.write() as session:
+                gradings.store(session, fresh, Grading.of(report, Versions(exercise="", grader="", torch=""), NOW))
+        except Exception as fault:  # noqa: BLE001 - whatever it is
+            faults.append(fault)
+        verdict.set()
+
+    def meanwhile(*given: Any) -> None:
+        threading.Thread(target=store).start()
+        verdict.wait(0.5)  # it waits for the end of this transaction
+        notify(*given)
+
+    monkeypatch.setattr(changes, "notify", meanwhile)
+    room.ask("apply", change="c1", seen=found["seen"])
+    assert verdict.wait(PATIENCE_SECONDS)
+    room.service.cancel(ada, fresh)
+
+    assert faults == []
+    assert room.service.best(ada) == {"softmax": 90.0}
 
 
 WISHES: dict[str, tuple[Callable[[Room], dict[str, Any]], set[str]]] = {
