@@ -23,9 +23,10 @@ from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.classes.requests import ClassRefusal
 from grader.service.service import Rules
-from grader.store import changes, gradings
+from grader.store import changes, gradings, standings
+from grader.store.engine import Session
 from grader.store.gradings import Grading, Versions
-from grader.store.records import Role, State, Submission, SubmissionId, User
+from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
 from grader.store.tables import AuditRow, GradingRow, JobRow, NoticeRow
 from tests.jobs.engines import Site
 from tests.service.test_service import follow
@@ -304,15 +305,18 @@ def test_a_result_that_is_not_what_was_shown_is_not_replaced(room: Room) -> None
     assert stale.value.code == "changed_since"
 
 
-def test_a_verdict_comes_while_a_regrade_is_applied(room: Room, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Both are of one person at one exercise, whose best scores each of them stores anew."""
+@pytest.mark.parametrize("change", ["a regrade is applied", "results come to be shown"])
+def test_a_verdict_may_come_at_any_moment(room: Room, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    """It and what changes at that moment are of one person at one exercise, whose best scores each of them stores."""
     room.marks.worth |= {"ada": 80.0, "fresh": 90.0}
+    if change != "a regrade is applied":
+        room.ask("assign_change", assignment="A-1", set={"show_checks": {"masking": "never"}})
     room.regrade()
     found, ada, database = room.done(), room.students["Ada"], room.service.condition.database
     room.marks.free.clear()
     fresh = room.service.submit(ada, "softmax", "fresh")
     report = Report("softmax", Status.GRADED, 90.0, 0, "cpu", 0.0)
-    notify, faults, verdict = changes.notify, list[Exception](), threading.Event()
+    refresh, faults, verdict, thread = standings.refresh, list[Exception](), threading.Event(), threading.get_ident()
 
     def store() -> None:
         try:
@@ -322,13 +326,18 @@ def test_a_verdict_comes_while_a_regrade_is_applied(room: Room, monkeypatch: pyt
             faults.append(fault)
         verdict.set()
 
-    def meanwhile(*given: Any) -> None:
-        threading.Thread(target=store).start()
-        verdict.wait(0.5)  # it waits for the end of this transaction
-        notify(*given)
+    def meanwhile(session: Session, user: UserId, exercise: str) -> None:
+        refresh(session, user, exercise)
+        if user == ada.id and threading.get_ident() == thread:
+            threading.Thread(target=store).start()
+            verdict.wait(0.5)  # it waits for the end of this transaction
 
-    monkeypatch.setattr(changes, "notify", meanwhile)
-    room.ask("apply", change="c1", seen=found["seen"])
+    with monkeypatch.context() as patched:
+        patched.setattr(standings, "refresh", meanwhile)
+        if change == "a regrade is applied":
+            room.ask("apply", change="c1", seen=found["seen"])
+        else:
+            room.ask("assign_change", assignment="A-1", set={"show_checks": {}})
     assert verdict.wait(PATIENCE_SECONDS)
     room.service.cancel(ada, fresh)
 
