@@ -288,6 +288,26 @@ def test_nobody_is_told_that_a_hidden_result_is_another_one(room: Room) -> None:
     assert told["Ben"] == told["Cleo"] == []
 
 
+def test_what_is_compared_are_results_that_counted(room: Room) -> None:
+    """One that was no better, and left all as it was, is for staff alone, and is not what counted before the next."""
+    ada, attempt = room.students["Ada"], room.ids["Ada"]
+    room.marks.worth["ada"] = 5.0
+    room.regrade(keep="better")
+    room.ask("apply", change="c1", seen=room.done()["seen"])
+    room.marks.worth["ada"] = 90.0
+    room.regrade("c2")
+    room.ask("apply", change="c2", seen=room.done("c2")["seen"])
+
+    def scores(by: User, change: str) -> list[float]:
+        found = room.ask("results", by=by, person="ada", change=change, attempt=attempt)
+        return [Report.from_json(found[name]).score for name in ("before", "after")]
+
+    with pytest.raises(ClassRefusal, match="no such attempt in this regrade"):
+        scores(ada, "c1")
+    assert scores(room.boss, "c1") == [50.0, 5.0]
+    assert scores(room.boss, "c2") == scores(ada, "c2") == [50.0, 90.0]
+
+
 def test_a_result_that_is_not_what_was_shown_is_not_replaced(room: Room) -> None:
     """Also where no points follow from it: somebody stored another result of an attempt that does not count."""
     room.marks.worth["worse"] = 10.0
