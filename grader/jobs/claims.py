@@ -42,12 +42,13 @@ from grader.store.tables import OPEN, JobRow, SubmissionRow
 
 WAITING = JobRow.claim.is_(None)
 _FIRST = (JobRow.priority, JobRow.submission_id)  # the order of those of one payer
-# No job of the same person is in a worker's hands in the same queue. As text: put together from columns, these two cost
-# milliseconds of each start of a grading.
+# No job of the same person is in a worker's hands in the same queue; those of changes do not count, for which nobody
+# waits. As text: put together from columns, these two cost milliseconds of each start of a grading.
 _NOTHING_ELSE_RUNS: ColumnElement[bool] = literal_column(
     "NOT EXISTS (SELECT 1 FROM jobs AS other JOIN submissions AS theirs ON theirs.id = other.submission_id"
     " JOIN submissions AS mine ON mine.id = jobs.submission_id"
-    " WHERE other.claim IS NOT NULL AND other.queue = jobs.queue AND theirs.user_id = mine.user_id)",
+    " WHERE other.claim IS NOT NULL AND other.change_id IS NULL AND other.queue = jobs.queue"
+    " AND theirs.user_id = mine.user_id)",
     Boolean,
 )
 _ONLY_TAKER = text(

@@ -17,6 +17,7 @@ from sqlalchemy import func, select
 
 from grader.errors import GraderFault
 from grader.exercise.catalog import Catalog
+from grader.jobs import claims
 from grader.jobs.queue import Tracker
 from grader.jobs.tryouts import TryoutThread
 from grader.judge.report import Report, Status
@@ -196,6 +197,29 @@ def test_what_is_handed_in_is_graded_before_what_waits_to_be_graded_once_more(ro
 
     assert room.marks.order.index("fresh") <= 1
     assert len(room.marks.order) == 4
+
+
+def test_nobody_waits_for_what_is_graded_once_more_of_their_own(room: Room) -> None:
+    """Where one job of a person is graded at a time: what they hand in may be taken by another worker meanwhile."""
+    room.marks.free.clear()
+    room.regrade()
+    database, end, held = room.service.condition.database, time.monotonic() + PATIENCE_SECONDS, list[str]()
+    while not held and time.monotonic() < end:
+        time.sleep(0.02)
+        with database.read() as session:
+            held = list(session.scalars(select(JobRow.submission_id).where(JobRow.claim.is_not(None))))
+    name = next(name for name, id in room.ids.items() if id in held)
+    room.marks.worth["fresh"] = 10.0
+    fresh = room.service.submit(room.students[name], "softmax", "fresh")
+    with database.write() as session:
+        taken = claims.take(
+            session, "cpu", worker="another", token="one", now=NOW, one_each=not database.embedded, regrades=0
+        )
+        session.rollback()
+    room.marks.free.set()
+
+    assert taken is not None
+    assert taken.id == fresh
 
 
 def test_a_grading_that_fails_by_our_fault_changes_no_grade(room: Room) -> None:
