@@ -100,8 +100,7 @@ def both_results(asking: Request, event: BothResults) -> Mapping[str, Any]:
     if not asking.is_staff:
         book = asking.book(known.user)
         is_shown = is_visible(book, known.person, book.assignments[place[2]], asking.at)
-        counts = made.state is ChangeState.APPLIED and id in gradings.replaced_by(made.seen)
-        if not counts or not is_shown:
+        if made.state is not ChangeState.APPLIED or not is_shown:
             raise unknown("There is no such attempt in this regrade.")
     before, after = found
     return {"exercise": made.exercise, "reason": made.reason, "before": before, "after": after}
