@@ -42,12 +42,13 @@ from grader.store.tables import OPEN, JobRow, SubmissionRow
 
 WAITING = JobRow.claim.is_(None)
 _FIRST = (JobRow.priority, JobRow.submission_id)  # the order of those of one payer
-# No job of the same person is in a worker's hands in the same queue. As text: put together from columns, these two cost
-# milliseconds of each start of a grading.
+# No job of the same person is in a worker's hands in the same queue; those of changes do not count, for which nobody
+# waits. As text: put together from columns, these two cost milliseconds of each start of a grading.
 _NOTHING_ELSE_RUNS: ColumnElement[bool] = literal_column(
     "NOT EXISTS (SELECT 1 FROM jobs AS other JOIN submissions AS theirs ON theirs.id = other.submission_id"
     " JOIN submissions AS mine ON mine.id = jobs.submission_id"
-    " WHERE other.claim IS NOT NULL AND other.queue = jobs.queue AND theirs.user_id = mine.user_id)",
+    " WHERE other.claim IS NOT NULL AND other.change_id IS NULL AND other.queue = jobs.queue"
+    " AND theirs.user_id = mine.user_id)",
     Boolean,
 )
 _ONLY_TAKER = text(
@@ -286,13 +287,16 @@ def newcomers(session: Session, *, members: bool = False) -> set[str]:
 
 
 def place(session: Session, id: SubmissionId, *, now: float) -> QueuePosition | None:
-    """Return where a submission stands in its queue, as if all runs took equally long; None if it does not wait."""
+    """Return where a submission stands in its queue, as if all runs took equally long; None if it does not wait.
+
+    One that waits to be graded once more for a change has its result.
+    """
     job = JobRow
     again = job.tries > job.faults + job.kills
     mine = session.execute(
         select(job.queue, job.payer, job.priority, SubmissionRow.created, again)
         .join(SubmissionRow, SubmissionRow.id == job.submission_id)
-        .where(job.submission_id == id, WAITING)
+        .where(job.submission_id == id, WAITING, job.change_id.is_(None))
     ).one_or_none()
     if mine is None:
         return None

@@ -66,7 +66,9 @@ def hidden_with(dimensions: Iterable[Dimension]) -> frozenset[Dimension]:
 
 @dataclass(frozen=True, slots=True)
 class PartialReport:
-    """What is shown of a report while some of its dimensions are hidden; nothing in it depends on those.
+    """What is shown of a report while some of its dimensions are hidden.
+
+    Nothing in it depends on those, but where a run ended early: then all of its checks were skipped, and say so.
 
     Attributes:
         hidden: the dimensions that the exercise may have, and whose checks are left out.

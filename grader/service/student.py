@@ -8,6 +8,7 @@ from itertools import pairwise
 
 from grader.errors import NotAllowed
 from grader.service.authorize import NOT_YOURS
+from grader.service.classes import work
 from grader.service.hidden import Seals
 from grader.store import coursework, people, submissions, turns
 from grader.store.engine import Database, server_time
@@ -110,7 +111,9 @@ class Trail:
             else:  # staff of one class read nothing of another one
                 place = coursework.place_of(session, first.id)
                 of_class = (place and place[1]) or 0  # practice is of none
-                others = tuple(submissions.attempts(session, first.user, first.exercise, class_id=of_class))
+                practice = work.reads_practice(session, user.id, first.user)  # nobody does of those who have left
+                found = submissions.attempts(session, first.user, first.exercise, class_id=of_class, practice=practice)
+                others = tuple(found)
         if not other:
             checked = (one.id for one in others if one.number < first.number and one.status is not None)
             other = next(checked, None)

@@ -74,7 +74,7 @@ class RegradedAttempt:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A regrade that was made; `seen` is what its preview showed."""
+    """A regrade that was made; `seen` is what its preview showed, and when it was applied what it changed."""
 
     id: int
     key: str

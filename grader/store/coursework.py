@@ -35,7 +35,7 @@ from grader.rules.values import (
     ShareOf,
     Show,
 )
-from grader.store import standings
+from grader.store import standings, turns
 from grader.store.classes import PERSON, SchoolClass
 from grader.store.records import Role, State, SubmissionId, UserId
 from grader.store.standings import FREE
@@ -205,7 +205,9 @@ def refresh_standings(session: Session, assignment: int) -> None:
     """Bring the caches of all who have handed in to an assignment up to date."""
     row = SubmissionRow
     query = select(row.user_id, row.exercise).where(row.assignment_id == assignment).distinct()
-    for user, exercise in session.execute(query).all():
+    lines = session.execute(query).all()
+    turns.of_people(session, *{UserId(user) for user, _ in lines})  # else a verdict could store the same lines at once
+    for user, exercise in lines:
         standings.refresh(session, UserId(user), exercise)
 
 

@@ -5,10 +5,11 @@ The verdict is written once and never changed. What is found after it, its cause
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
-from sqlalchemy import func, or_, select, update
+from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from grader.judge.report import Report
@@ -98,16 +99,24 @@ def make_current(session: Session, id: SubmissionId, grading: GradingId, now: fl
 def before_and_by(session: Session, id: SubmissionId, change: int) -> tuple[str, str] | None:
     """Return the report on a submission that counted before a change, and that of the change, as JSON.
 
-    None if the submission is not among what was graded for the change.
+    None if the submission is not among what was graded for the change. What an applied change left as it was, as the
+    better of the two, never counted.
     """
     row = GradingRow
     new = session.execute(select(row.id, row.report).where(row.submission_id == id, row.change_id == change)).first()
     if new is None:
         return None
-    counted = or_(row.change_id.is_(None), row.change_id.in_(select(ChangeRow.id).where(ChangeRow.state == "applied")))
-    earlier = select(row.report).where(row.submission_id == id, row.id < new[0], counted).order_by(row.id.desc())
-    old = session.scalar(earlier.limit(1))
-    return None if old is None else (old, new[1])
+    query = select(row.report, row.change_id, ChangeRow.state, ChangeRow.seen)
+    query = query.outerjoin(ChangeRow, ChangeRow.id == row.change_id).where(row.submission_id == id, row.id < new[0])
+    for old, made_for, state, seen in session.execute(query.order_by(row.id.desc())):
+        if made_for is None or (state == "applied" and id in replaced_by(json.loads(seen))):
+            return old, new[1]
+    return None
+
+
+def replaced_by(seen: Any) -> set[str]:
+    """Return the attempts whose results a change replaced when it was applied, by what it showed then."""
+    return {one["attempt"] for one in (seen or {}).get("attempts", ())}
 
 
 def complete(session: Session, id: GradingId, report: Report, body: str, *, submission: SubmissionId) -> None:

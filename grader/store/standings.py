@@ -277,7 +277,7 @@ def _sums(bests: Filter) -> Select[Any]:
 
 
 def _mistakes(submissions: Filter) -> Select[Any]:
-    """Select in how many graded attempts each mistake was named, with its latest title."""
+    """Select in how many graded attempts each mistake was named, with its latest title; of results that are open."""
     row, named = SubmissionRow, DiagnosisRow
     each = (row.user_id, row.exercise, named.mistake)
     lines = (
@@ -288,7 +288,7 @@ def _mistakes(submissions: Filter) -> Select[Any]:
             func.row_number().over(partition_by=each, order_by=row.number.desc()).label("place"),
         )
         .join(named, named.grading_id == row.current_grading)
-        .where(row.state == State.DONE.value, *submissions)
+        .where(row.state == State.DONE.value, IS_SHOWN, *submissions)
         .subquery()
     )
     line = lines.c

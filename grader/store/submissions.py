@@ -143,9 +143,10 @@ def open_ones(session: Session, user: UserId) -> list[SubmissionId]:
 
 
 def attempts(
-    session: Session, user: UserId, exercise: str | None = None, *, class_id: int | None = None, most: int = MOST_LISTED
-) -> list[Attempt]:
-    """Return the person's submissions, all or those that are of a class, newest first.
+    session: Session, user: UserId, exercise: str | None = None, *, class_id: int | None = None, practice: bool = True,
+    most: int = MOST_LISTED,
+) -> list[Attempt]:  # fmt: skip
+    """Return the person's submissions, all or those that are of a class, newest first; without `practice` no practice.
 
     There are no more than `most`: a list that nobody reads to its end.
     """
@@ -153,6 +154,8 @@ def attempts(
     query = _joined(select(*_LINE)).where(row.user_id == user).limit(most)
     if class_id is not None:
         query = query.where(is_of(class_id))
+    if not practice:
+        query = query.where(row.assignment_id.is_not(None))
     if exercise is None:
         query = query.order_by(row.created.desc(), row.number.desc())
     else:  # numbers count them as they came, and an index holds them in that order

@@ -365,7 +365,7 @@ class ChangeRow(Base):
     made: Mapped[float]
     state: Mapped[str] = mapped_column(String(16))  # `open`, `applied`, `cancelled`
     ended: Mapped[float | None]
-    seen: Mapped[str] = mapped_column(Text)  # the cells and banks that were previewed, as JSON
+    seen: Mapped[str] = mapped_column(Text)  # the cells, banks and attempts that were previewed, as JSON
 
 
 class AuditRow(Base):

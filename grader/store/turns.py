@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from grader.errors import NotAllowed
 from grader.store.records import SubmissionId, UserId
-from grader.store.tables import INITIAL_CLASS, ClassRow, SubmissionRow, UserRow
+from grader.store.tables import INITIAL_CLASS, ClassRow, GradingRow, SubmissionRow, UserRow
 
 GONE = "This account was deleted."
 
@@ -39,6 +39,14 @@ def of_person(session: Session, user: UserId) -> None:
 def of_people(session: Session, *users: UserId) -> None:
     """Take the turns of those who are still there."""
     there = select(UserRow.id).where(UserRow.id.in_(users)).order_by(UserRow.id)
+    session.scalars(there.with_for_update(key_share=True)).all()
+
+
+def of_change(session: Session, change: int) -> None:
+    """Take the turns of those whose submissions were graded once more for a change."""
+    graded = select(GradingRow.submission_id).where(GradingRow.change_id == change)
+    theirs = select(SubmissionRow.user_id).where(SubmissionRow.id.in_(graded))
+    there = select(UserRow.id).where(UserRow.id.in_(theirs)).order_by(UserRow.id)
     session.scalars(there.with_for_update(key_share=True)).all()
 
 

@@ -25,8 +25,10 @@ from grader.judge.report import Report, Status
 from grader.service import Service
 from grader.service.classes.requests import ClassRefusal
 from grader.service.service import Rules
-from grader.store import changes, gradings
-from grader.store.records import Role, Submission, SubmissionId, User
+from grader.store import changes, gradings, standings
+from grader.store.engine import Session
+from grader.store.gradings import Grading, Versions
+from grader.store.records import Role, State, Submission, SubmissionId, User, UserId
 from grader.store.tables import AuditRow, GradingRow, JobRow, NoticeRow
 from tests.jobs.engines import Site
 from tests.service.test_service import follow
@@ -199,6 +201,29 @@ def test_what_is_handed_in_is_graded_before_what_waits_to_be_graded_once_more(ro
     assert len(room.marks.order) == 4
 
 
+def test_nobody_waits_for_what_is_graded_once_more_of_their_own(room: Room) -> None:
+    """Where one job of a person is graded at a time: what they hand in may be taken by another worker meanwhile."""
+    room.marks.free.clear()
+    room.regrade()
+    database, end, held = room.service.condition.database, time.monotonic() + PATIENCE_SECONDS, list[str]()
+    while not held and time.monotonic() < end:
+        time.sleep(0.02)
+        with database.read() as session:
+            held = list(session.scalars(select(JobRow.submission_id).where(JobRow.claim.is_not(None))))
+    name = next(name for name, id in room.ids.items() if id in held)
+    room.marks.worth["fresh"] = 10.0
+    fresh = room.service.submit(room.students[name], "softmax", "fresh")
+    with database.write() as session:
+        taken = claims.take(
+            session, "cpu", worker="another", token="one", now=NOW, one_each=not database.embedded, regrades=0
+        )
+        session.rollback()
+    room.marks.free.set()
+
+    assert taken is not None
+    assert taken.id == fresh
+
+
 def test_a_grading_that_fails_by_our_fault_changes_no_grade(room: Room) -> None:
     """It is told beside the others, whose results can be applied."""
     room.marks.worth |= {"ada": GraderFault("the files are gone"), "ben": 90.0}
@@ -254,6 +279,114 @@ def test_people_are_told_why_and_what_their_points_were_and_are(room: Room) -> N
         left = [len(changes.unread(session, user.id, 2)) for user in room.students.values()]
 
     assert left == [1, 0, 0]
+
+
+def test_whoever_watches_a_finished_attempt_is_not_told_that_it_waits_again(room: Room) -> None:
+    """The stream of a run says what it said before, also while new results are made."""
+    room.marks.free.clear()
+    room.regrade()
+    states = {
+        watch.state
+        for name, id in room.ids.items()
+        for watch in asyncio.run(follow(room.service, room.students[name], id))
+    }
+    room.marks.free.set()
+    room.done()
+
+    assert states == {State.DONE}
+
+
+def test_nobody_is_told_that_a_hidden_result_is_another_one(room: Room) -> None:
+    """Neither by a notice nor by the attempts that it names: Ada has a hidden one beside one that is shown."""
+    room.ask("assign_change", assignment="A-1", set={"attempts": 1})
+    second = {**ASSIGNMENT, "assignment": "A-2", "due": "2026-09-26T23:59", "show": "never"}
+    room.service.classes.do(room.boss, "assign", second)
+    room.marks.worth |= {"ada later": 10.0, "ben later": 10.0}
+    for name in ("Ada", "Ben"):
+        hand_in(room.service, room.students[name], f"{name.lower()} later")
+    room.marks.worth |= {"ada": 80.0, "ada later": 90.0, "ben later": 90.0}
+    room.regrade()
+    room.ask("apply", change="c1", seen=room.done()["seen"])
+    told = {name: room.ask("agenda", by=user, person=name.lower())["notices"] for name, user in room.students.items()}
+
+    assert [one["attempts"] for one in told["Ada"]] == [[room.ids["Ada"]]]
+    assert "A-2" not in told["Ada"][0]["text"]
+    assert told["Ben"] == told["Cleo"] == []
+
+
+def test_what_is_compared_are_results_that_counted(room: Room) -> None:
+    """One that was no better, and left all as it was, is not what counted before the next."""
+    ada, attempt = room.students["Ada"], room.ids["Ada"]
+    room.marks.worth["ada"] = 5.0
+    room.regrade(keep="better")
+    room.ask("apply", change="c1", seen=room.done()["seen"])
+    room.marks.worth["ada"] = 90.0
+    room.regrade("c2")
+    room.ask("apply", change="c2", seen=room.done("c2")["seen"])
+
+    def scores(by: User, change: str) -> list[float]:
+        found = room.ask("results", by=by, person="ada", change=change, attempt=attempt)
+        return [Report.from_json(found[name]).score for name in ("before", "after")]
+
+    assert scores(room.boss, "c1") == scores(ada, "c1") == [50.0, 5.0]
+    assert scores(room.boss, "c2") == scores(ada, "c2") == [50.0, 90.0]
+
+
+def test_a_result_that_is_not_what_was_shown_is_not_replaced(room: Room) -> None:
+    """Also where no points follow from it: somebody stored another result of an attempt that does not count."""
+    room.marks.worth["worse"] = 10.0
+    worse = hand_in(room.service, room.students["Ada"], "worse")
+    room.marks.worth["worse"] = 20.0
+    room.regrade()
+    found = room.done()
+    report = Report("softmax", Status.GRADED, 45.0, 0, "cpu", 0.0)
+    with room.service.condition.database.write() as session:
+        gradings.store(session, worse, Grading.of(report, Versions(exercise="", grader="", torch=""), NOW))
+    with pytest.raises(ClassRefusal) as stale:
+        room.ask("apply", change="c1", seen=found["seen"])
+
+    assert [(one["before"], one["after"]) for one in found["attempts"]] == [("10.00", "20.00")]
+    assert stale.value.code == "changed_since"
+
+
+@pytest.mark.parametrize("change", ["a regrade is applied", "results come to be shown"])
+def test_a_verdict_may_come_at_any_moment(room: Room, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+    """It and what changes at that moment are of one person at one exercise, whose best scores each of them stores."""
+    room.marks.worth |= {"ada": 80.0, "fresh": 90.0}
+    if change != "a regrade is applied":
+        room.ask("assign_change", assignment="A-1", set={"show_checks": {"masking": "never"}})
+    room.regrade()
+    found, ada, database = room.done(), room.students["Ada"], room.service.condition.database
+    room.marks.free.clear()
+    fresh = room.service.submit(ada, "softmax", "fresh")
+    report = Report("softmax", Status.GRADED, 90.0, 0, "cpu", 0.0)
+    refresh, faults, verdict, thread = standings.refresh, list[Exception](), threading.Event(), threading.get_ident()
+
+    def store() -> None:
+        try:
+            with database.write() as session:
+                gradings.store(session, fresh, Grading.of(report, Versions(exercise="", grader="", torch=""), NOW))
+        except Exception as fault:  # noqa: BLE001 - whatever it is
+            faults.append(fault)
+        verdict.set()
+
+    def meanwhile(session: Session, user: UserId, exercise: str) -> None:
+        refresh(session, user, exercise)
+        if user == ada.id and threading.get_ident() == thread:
+            threading.Thread(target=store).start()
+            verdict.wait(0.5)  # it waits for the end of this transaction
+
+    with monkeypatch.context() as patched:
+        patched.setattr(standings, "refresh", meanwhile)
+        if change == "a regrade is applied":
+            room.ask("apply", change="c1", seen=found["seen"])
+        else:
+            room.ask("assign_change", assignment="A-1", set={"show_checks": {}})
+    assert verdict.wait(PATIENCE_SECONDS)
+    room.service.cancel(ada, fresh)
+
+    assert faults == []
+    assert room.service.best(ada) == {"softmax": 90.0}
 
 
 WISHES: dict[str, tuple[Callable[[Room], dict[str, Any]], set[str]]] = {

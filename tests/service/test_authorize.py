@@ -160,3 +160,22 @@ def test_a_choice_for_boards_is_for_all_classes_of_a_student(service: Service, c
         assert [one.name for one in service.leaderboard("softmax", owner, key=key)] == ["Owner"]
     service.own_account.leave(owner, "east")
     assert [one.school for one in service.boards.of(owner)] == [boards[0].school]
+
+
+def test_beside_an_attempt_of_who_has_left_stands_no_practice(service: Service, cast: dict[str, User]) -> None:
+    """The class keeps the attempts at its assignments; what somebody did by themselves is theirs again."""
+    owner, instructor = cast["owner"], cast["instructor"]
+    assignment = {
+        "class": "east", "assignment": "one", "items": {"softmax": "10"}, "opens": "1970-01-01T00:00",
+        "due": "2100-01-01T00:00",
+    }  # fmt: skip
+    practice = graded(service, owner)
+    service.classes.do(instructor, "assign", assignment)
+    attempts = [graded(service, owner), graded(service, owner)]
+    before = service.trail.pair(instructor, attempts[1]).others
+    service.classroom(instructor).remove(owner.id)
+    after = service.trail.pair(instructor, attempts[1]).others
+
+    assert refusal(lambda: service.submission(instructor, practice)) == NOT_YOURS
+    assert [one.id for one in before] == [*reversed(attempts), practice]
+    assert [one.id for one in after] == [*reversed(attempts)]

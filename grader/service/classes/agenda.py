@@ -13,7 +13,7 @@ from grader.rules.line import CellState, GradeLine
 from grader.rules.offer import offer
 from grader.rules.sentences import cost_of, exact, two_decimals
 from grader.rules.values import Assignment, Book, HandIn, Person, Result
-from grader.rules.visible import own_line
+from grader.rules.visible import is_visible, own_line
 from grader.service.classes import forms
 from grader.service.classes.events import Agenda, NoteRead
 from grader.service.classes.requests import Request, unknown
@@ -35,6 +35,11 @@ def agenda(asking: Request, event: Agenda) -> Mapping[str, Any]:
     book, one = asking.book(known.user), asking.school_class
     line = own_line(book, known.person, asking.at)
     assignments = [_assignment(book, known.person, each, line, at=asking.at) for each in book.in_order()]
+    shown = {
+        each.id
+        for each in book.attempts.get(known.person, ())
+        if is_visible(book, known.person, book.assignments[each.assignment], asking.at)
+    }  # that a hidden result is another one now is no more told than the result
     return {
         "name": one.name,
         "zone": one.zone,
@@ -46,7 +51,7 @@ def agenda(asking: Request, event: Agenda) -> Mapping[str, Any]:
                 "at": forms.moment(coursework.milliseconds(each.at)),
                 "text": each.text,
                 "change": each.change,
-                "attempts": list(each.attempts),
+                "attempts": [id for id in each.attempts if id in shown],
             }
             for each in changes.unread(asking.session, known.user, one.id)
         ],

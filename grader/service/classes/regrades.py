@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -30,7 +30,7 @@ from grader.service.classes.events import (
     SetVersion,
 )
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, unknown
-from grader.store import changes, coursework, gradings
+from grader.store import changes, coursework, gradings, turns
 from grader.store.changes import AttemptResult, Change, ChangeState, RegradedAttempt
 from grader.store.records import SubmissionId, UserId
 
@@ -121,6 +121,7 @@ def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     made = _open(asking, event.change)
     if waiting := claims.waiting_of(asking.session, made.id):
         raise ClassRefusal("not_done", f"{waiting} of its gradings have not ended yet.", waiting=waiting)
+    turns.of_change(asking.session, made.id)
     regraded = changes.results(asking.session, made, asking.school_class.id)
     shown = _shown(asking, regraded, made.keep)
     now = _seen(shown)
@@ -133,16 +134,21 @@ def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     for one in regraded:
         if one.grading is not None and chosen(one, made.keep) is not one.before:
             gradings.make_current(asking.session, one.id, one.grading, asking.now)
-    changes.notify(asking.session, made.id, _texts(asking, before, made, shown["told"]), asking.now)
+    replaced = {str(one["attempt"]) for one in shown["attempts"]}
+    changes.notify(asking.session, made.id, _texts(asking, before, made, shown["told"], replaced), asking.now)
     changes.end(asking.session, made.id, ChangeState.APPLIED, asking.now)
-    asking.note("apply", event.change, before=None, after=now, reason=made.reason)
+    told = {name: now[name] for name in ("cells", "banks")}
+    asking.note("apply", event.change, before=None, after=told, reason=made.reason)
     return {}
 
 
-def _texts(asking: Request, before: Book, made: Change, told: Sequence[Person]) -> dict[UserId, str]:
+def _texts(
+    asking: Request, before: Book, made: Change, told: Sequence[Person], replaced: Collection[str]
+) -> dict[UserId, str]:
     """Return what each person is told of a change: why, and what each assignment is by their own line, was and is.
 
-    Nobody is told of results that are hidden from them.
+    Nobody is told of results that are hidden from them, nor that there are others now. `replaced` are the attempts that
+    have another result.
     """
     after, found = asking.book(), {}
     for person in told:
@@ -153,7 +159,8 @@ def _texts(asking: Request, before: Book, made: Change, told: Sequence[Person]) 
             for one in seen
             if old[one.key] != new[one.key]
         ]
-        if any(made.exercise in one.items for one in seen):
+        touched = {one.assignment for one in after.attempts.get(person, ()) if one.id in replaced}
+        if lines or any(one.key in touched for one in seen):
             reason = f"{made.exercise} was graded once more: {made.reason}"
             found[asking.student(person).user] = "\n".join((reason, *(lines or [SAME_POINTS])))
     return found
@@ -224,7 +231,7 @@ def _grade(asking: Request, found: Sequence[RegradedAttempt], change: int) -> in
 
 def _seen(shown: Mapping[str, Any]) -> dict[str, Any]:
     """Return what of a preview has to be the same when it is applied."""
-    return {name: shown[name] for name in ("cells", "banks")}
+    return {name: shown[name] for name in ("cells", "banks", "attempts")}
 
 
 def _digest(seen: Mapping[str, Any]) -> str:

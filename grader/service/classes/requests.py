@@ -191,7 +191,8 @@ def check_right(asking: Request, right: Right, given: Mapping[str, Any]) -> None
         raise ClassRefusal(WhyNot.NOT_MEMBER.value, "You are no longer in this class.")
     if not _suffices(asking, right):
         raise ClassRefusal("not_allowed", "This is for those only who teach this class.")
-    if right is Right.STAFF and isinstance(given.get("person"), str):
+    is_about = right is Right.STAFF or (right is Right.STUDENT and asking.is_staff)
+    if is_about and isinstance(given.get("person"), str):
         asking.member(fold(given["person"]))  # an assistant of other sections is told nothing of them
     if right in (Right.STUDENT, Right.MEMBER) and "person" in given:
         is_self = fold(str(given["person"])) == asking.by

@@ -140,10 +140,19 @@ def role_over(session: Session, user: UserId, id: SubmissionId) -> Role | None:
     An attempt at an assignment concerns the staff of its class, practice that of each class in which its owner studies;
     an assistant has their sections only.
     """
-    owner, class_id, _ = coursework.place_of(session, id) or (None, None, "")
+    place = coursework.place_of(session, id)
+    return None if place is None else _role_over(session, user, place[0], place[1])
+
+
+def reads_practice(session: Session, user: UserId, owner: UserId) -> bool:
+    """Return whether another person's practice is for somebody to read: as staff of a class in which they study."""
+    return _role_over(session, user, owner, None) is not None
+
+
+def _role_over(session: Session, user: UserId, owner: UserId, class_id: int | None) -> Role | None:
     found: set[Role] = set()
     for one, own in classes.classes_of(session, user):
-        whose = classes.membership(session, one.id, owner) if owner is not None else None
+        whose = classes.membership(session, one.id, owner)
         if whose is None or own.role is Role.STUDENT:
             continue
         is_here = one.id == class_id if class_id is not None else whose.present and whose.role is Role.STUDENT
