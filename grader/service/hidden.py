@@ -29,7 +29,7 @@ class Seals:
         sealed = self._of(session, one.user)
         hidden = sealed.get(one.id)
         if hidden is None:
-            is_after = one.nth and _is_after(session, sealed, one.user, one.exercise, one.number)
+            is_after = one.nth and _is_after(session, sealed, one.user, exercise=one.exercise, number=one.number)
             return replace(one, nth=one.number) if is_after else one
         return replace(one, state=_sealed(one.state), report=None, nth=one.number, part=_part(one.report, hidden))
 
@@ -52,7 +52,7 @@ class Seals:
             sealed = self._of(session, user)
             hidden, found = sealed.get(id), submissions.get(session, id) if sealed else None
             number = 0 if found is None else found.number
-            is_after = found is not None and _is_after(session, sealed, user, found.exercise, number)
+            is_after = found is not None and _is_after(session, sealed, user, exercise=found.exercise, number=number)
         async with aclosing(seen) as watches:  # type: ignore[type-var] # an asynchronous generator
             async for one in watches:
                 if hidden is None:
@@ -69,7 +69,7 @@ class Seals:
         return work.sealed(session, user, server_time(session, self._clock))
 
 
-def _is_after(session: Session, sealed: Collection[str], user: UserId, exercise: str, number: int) -> bool:
+def _is_after(session: Session, sealed: Collection[str], user: UserId, *, exercise: str, number: int) -> bool:
     """Return whether an attempt comes after a hidden one; which one it is then tells whether that used up any."""
     if not sealed:
         return False

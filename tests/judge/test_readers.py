@@ -153,6 +153,7 @@ HANDLERS = {
     "store/audit": "what our own code writes",
     "store/changes": "what our own code writes",
     "store/coursework": "what our own code writes",
+    "store/gradings": "what our own code writes",
     "store/dump": "rows of our own database, which an operator has",
     "store/migrate": "revisions of our own tables",
     "store/processes": "figures of our own processes",

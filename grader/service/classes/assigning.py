@@ -14,8 +14,6 @@ from grader.rules.times import DueTime, zone_of
 from grader.rules.values import Assignment, Field, Late, Person
 from grader.service.classes import forms
 from grader.service.classes.events import (
-    MOST_ATTEMPTS,
-    MOST_DAYS,
     Assign,
     AssignAll,
     AssignmentFields,
@@ -25,8 +23,8 @@ from grader.service.classes.events import (
     Override,
     Publish,
     Release,
-    wall_of,
 )
+from grader.service.classes.fields import MOST_ATTEMPTS, MOST_DAYS, wall_of
 from grader.service.classes.requests import ClassRefusal, Request, bad_value, check_reason, fields_of, read
 from grader.store import audit, classes, coursework
 from grader.store.audit import subject_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from typing import Any
@@ -134,24 +134,21 @@ def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     for one in regraded:
         if one.grading is not None and chosen(one, made.keep) is not one.before:
             gradings.make_current(asking.session, one.id, one.grading, asking.now)
-    replaced = {str(one["attempt"]) for one in shown["attempts"]}
-    changes.notify(asking.session, made.id, _texts(asking, before, made, shown["told"], replaced), asking.now)
+    changes.notify(asking.session, made.id, _texts(asking, before, made, shown), asking.now)
     changes.end(asking.session, made.id, ChangeState.APPLIED, asking.now)
     told = {name: now[name] for name in ("cells", "banks")}
     asking.note("apply", event.change, before=None, after=told, reason=made.reason)
     return {}
 
 
-def _texts(
-    asking: Request, before: Book, made: Change, told: Sequence[Person], replaced: Collection[str]
-) -> dict[UserId, str]:
+def _texts(asking: Request, before: Book, made: Change, shown: Mapping[str, Any]) -> dict[UserId, str]:
     """Return what each person is told of a change: why, and what each assignment is by their own line, was and is.
 
-    Nobody is told of results that are hidden from them, nor that there are others now. `replaced` are the attempts that
-    have another result.
+    Nobody is told of results that are hidden from them, nor that there are others now.
     """
     after, found = asking.book(), {}
-    for person in told:
+    replaced = {str(one["attempt"]) for one in shown["attempts"]}
+    for person in shown["told"]:
         seen = [one for one in after.in_order() if is_visible(after, person, one, asking.at)]
         old, new = own_line(before, person, asking.at).cells, own_line(after, person, asking.at).cells
         lines = [
