@@ -369,7 +369,7 @@ def test_an_administrator_sees_all_classes_until_that_ends(
     assert seen == [
         (0, "Ada is an administrator now; all classes are at /classes\n", 1),
         (0, "Ada is no administrator any more\n", 0),
-        (1, "", 0),
+        (2, "", 0),
     ]
     assert err == "There is no account called 'Bob'.\n"
 
