@@ -56,6 +56,7 @@ GIVEN: dict[tuple[str, ...], tuple[object, ...]] = {
     ("class", "whatif"): ("A", "change.json"),
     ("class", "export"): ("A", "--format", "canvas"),
     ("class", "board"): ("A", "A-1", "softmax"),
+    ("class", "mistakes"): ("A",),
     ("class", "audit"): ("A",),
     ("class", "replay"): ("term.jsonl",),
 }
