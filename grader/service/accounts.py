@@ -275,7 +275,7 @@ class OwnAccount:
                 raise NotAllowed(WHICH_CLASS if found else NO_CLASS)
             (one,) = found
             people.check_leaving(session, user.id, one.id)
-            people.leave_class(session, one.id, user.id, server_time(session, self._clock))
+            classes.set_presence(session, one.id, user.id, ended=server_time(session, self._clock))
         self._accounts.sessions.forget()
 
     def classes(self, user: User) -> list[tuple[str, str]]:

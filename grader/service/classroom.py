@@ -187,7 +187,7 @@ class Classroom:
                 raise NotAllowed(NOBODY)
             now = server_time(session, self._clock)
             if role is None:
-                people.leave_class(session, here, id, now)
+                classes.set_presence(session, here, id, ended=now)
             else:
                 people.enter_class(session, here, id, role, now=now)
             people.check_instructor_left(session, here)

@@ -96,7 +96,7 @@ def make_current(session: Session, id: SubmissionId, grading: GradingId, now: fl
     standings.refresh(session, UserId(owner[0]), owner[1])
 
 
-def before_and_by(session: Session, id: SubmissionId, change: int) -> tuple[str, str] | None:
+def before_and_after(session: Session, id: SubmissionId, change: int) -> tuple[str, str] | None:
     """Return the report on a submission that counted before a change, and that of the change, as JSON.
 
     None if the submission is not among what was graded for the change. What an applied change left as it was, as the

@@ -12,7 +12,7 @@ from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from grader.errors import NotAllowed
-from grader.store import turns
+from grader.store import classes, turns
 from grader.store.records import BoardName, Draft, Role, User, UserId
 from grader.store.tables import (
     INITIAL_CLASS,
@@ -298,12 +298,6 @@ def enter_class(session: Session, class_id: int, user: UserId, role: Role, *, no
     session.flush()
 
 
-def leave_class(session: Session, class_id: int, user: UserId, now: float) -> None:
-    """End somebody's membership; what they have done stays."""
-    session.get_one(MembershipRow, (user, class_id)).ended = now
-    session.flush()
-
-
 def members(session: Session, class_id: int) -> list[Member]:
     """Return everybody who belongs to a class or did, by name."""
     return sorted(map(_member, session.execute(_members(class_id))), key=lambda one: (one.name.casefold(), one.id))
@@ -341,7 +335,7 @@ def check_instructor_left(session: Session, class_id: int) -> None:
     Raises:
         NotAllowed: it has none.
     """
-    if not session.scalar(select(exists().where(*_present(class_id), MembershipRow.role == Role.INSTRUCTOR.value))):
+    if not classes.has_instructor(session, class_id):
         raise NotAllowed(LAST)
 
 

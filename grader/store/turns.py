@@ -11,7 +11,7 @@ transactions wait for each other.
 
 from __future__ import annotations
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from grader.errors import NotAllowed
@@ -38,16 +38,14 @@ def of_person(session: Session, user: UserId) -> None:
 
 def of_people(session: Session, *users: UserId) -> None:
     """Take the turns of those who are still there."""
-    there = select(UserRow.id).where(UserRow.id.in_(users)).order_by(UserRow.id)
-    session.scalars(there.with_for_update(key_share=True)).all()
+    _lock_all(session, UserRow.id.in_(users))
 
 
 def of_change(session: Session, change: int) -> None:
     """Take the turns of those whose submissions were graded once more for a change."""
     graded = select(GradingRow.submission_id).where(GradingRow.change_id == change)
     theirs = select(SubmissionRow.user_id).where(SubmissionRow.id.in_(graded))
-    there = select(UserRow.id).where(UserRow.id.in_(theirs)).order_by(UserRow.id)
-    session.scalars(there.with_for_update(key_share=True)).all()
+    _lock_all(session, UserRow.id.in_(theirs))
 
 
 def of_owner(session: Session, id: SubmissionId) -> UserId | None:
@@ -58,6 +56,11 @@ def of_owner(session: Session, id: SubmissionId) -> UserId | None:
         if _locked(session, UserId(owner)) and session.scalar(query) == owner:
             return UserId(owner)
     return None
+
+
+def _lock_all(session: Session, which: ColumnElement[bool]) -> None:
+    there = select(UserRow.id).where(which).order_by(UserRow.id)
+    session.scalars(there.with_for_update(key_share=True)).all()
 
 
 def _locked(session: Session, user: UserId) -> bool:

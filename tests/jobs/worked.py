@@ -31,7 +31,7 @@ def fill(database: Database) -> None:
         people.open_session(session, visitor.id, digest="d" * 64, now=5.0, expires=1e12)
         people.keep_draft(session, ada.id, "softmax", Draft("a\0b ä \N{GREEK SMALL LETTER LAMDA}", 6.125))
         people.replace_class_code(session, INITIAL_CLASS, "another-code")
-        people.leave_class(session, INITIAL_CLASS, gone.id, 7.0)
+        classes.set_presence(session, INITIAL_CLASS, gone.id, ended=7.0)
         for number, (owner, score) in enumerate([(ada, 0.1 + 0.2), (ada, 100.0), (visitor, 50.0), (prof, 1.0)]):
             made = submissions.add(session, _draft(owner, number))
             report = Report(

@@ -22,8 +22,8 @@ from sqlalchemy import select
 from grader.errors import NotAllowed
 from grader.judge.report import Dimension
 from grader.pages.routes import SCHOOL
-from grader.store.classes import find_person
-from grader.store.people import enter_class, leave_class
+from grader.store.classes import find_person, set_presence
+from grader.store.people import enter_class
 from grader.store.records import Role
 from grader.store.tables import INITIAL_CLASS, DiagnosisRow, SubmissionRow
 from tests.pages.conftest import Person, Site
@@ -543,7 +543,7 @@ def test_an_instructor_of_the_first_class_has_no_hand_on_accounts_and_work_of_an
         assert taught.attempt not in {one.id for one in service.classroom(boss.user).attempts(ada)}
     finally:
         with service.condition.database.write() as session:
-            leave_class(session, INITIAL_CLASS, ada, 2.0)
+            set_presence(session, INITIAL_CLASS, ada, ended=2.0)
 
 
 def test_an_instructor_regrades_and_the_student_reads_why(taught, visitor, site):

@@ -10,7 +10,7 @@ from grader.errors import NotAllowed
 from grader.rules.roster import RosterRow
 from grader.service import Service
 from grader.service.authorize import INSTRUCTORS_ONLY, NOT_YOURS
-from grader.store import classes, people
+from grader.store import classes
 from grader.store.classes import SchoolClass
 from grader.store.engine import Database
 from grader.store.records import BoardName, Role, User, Wanted
@@ -120,7 +120,7 @@ def test_rights_that_end_between_two_questions_have_ended(
     room = service.classroom(cast["instructor"])
     with database.write() as session:
         classes.appoint(session, room.one.id, cast["other student"].id, Role.INSTRUCTOR, now=3.0)
-        people.leave_class(session, room.one.id, cast["instructor"].id, 4.0)
+        classes.set_presence(session, room.one.id, cast["instructor"].id, ended=4.0)
 
     assert room.is_lost
     for ask in (room.students, room.code, room.replace_code, lambda: room.remove(cast["owner"].id)):

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from grader.jobs import claims
 from grader.judge.report import Clue, Diagnosis, Flag, Location, Report, Sight, Status
-from grader.store import gradings, people, submissions
+from grader.store import classes, gradings, people, submissions
 from grader.store.engine import Database
 from grader.store.gradings import Grading, Versions
 from grader.store.records import GradingId, Role, State, Submission, SubmissionId, User, Wanted
@@ -173,7 +173,7 @@ def test_a_list_holds_what_is_wanted_of_present_students(
     for other in (left, prof):
         graded(other, wrong, created=50.0)
     with database.write() as session:
-        people.leave_class(session, INITIAL_CLASS, left.id, 60.0)
+        classes.set_presence(session, INITIAL_CLASS, left.id, ended=60.0)
     names = {id: name for name, id in ids.items()}
 
     def shown(most: int = 9, **wanted: object) -> list[str]:

@@ -59,7 +59,7 @@ def agenda(asking: Request, event: Agenda) -> Mapping[str, Any]:
 
 
 def note_read(asking: Request, event: NoteRead) -> Mapping[str, Any]:
-    """Tell somebody no more of what they have read."""
+    """Mark notices as read; they are not shown again."""
     changes.note_read(asking.session, asking.member(event.person).user, event.ids, asking.now)
     return {}
 

@@ -448,7 +448,7 @@ class Agenda(OfClass):
 
 
 class NoteRead(OfClass):
-    """Say that notices, as `agenda` tells them, were read; they are told no more."""
+    """Mark notices as read; `agenda` leaves them out from then on."""
 
     do = "notices_read"
     right = Right.MEMBER

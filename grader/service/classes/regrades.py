@@ -94,7 +94,7 @@ def both_results(asking: Request, event: BothResults) -> Mapping[str, Any]:
     known, made = asking.student(event.person), _found(asking, event.change)
     id = SubmissionId(event.attempt)
     place = coursework.place_of(asking.session, id)
-    found = gradings.before_and_by(asking.session, id, made.id)
+    found = gradings.before_and_after(asking.session, id, made.id)
     if place is None or place[:2] != (known.user, asking.school_class.id) or found is None:
         raise unknown("There is no such attempt in this regrade.")
     if not asking.is_staff:
@@ -125,9 +125,9 @@ def apply(asking: Request, event: Apply) -> Mapping[str, Any]:
     regraded = changes.results(asking.session, made, asking.school_class.id)
     shown = _shown(asking, regraded, made.keep)
     now = _seen(shown)
-    if (made.seen is None and event.seen is None) or (event.seen is not None and event.seen != _digest(now)):
-        raise ClassRefusal("changed_since", NOT_THAT if event.seen else "Look at what it would change first.")
-    if event.seen is None and now != made.seen:
+    if event.seen is None and made.seen is None:
+        raise ClassRefusal("changed_since", "Look at what it would change first.")
+    if _digest(now) != (_digest(made.seen) if event.seen is None else event.seen):
         raise ClassRefusal("changed_since", NOT_THAT)
     changes.note_preview(asking.session, made.id, now)
     before = asking.book()
@@ -180,11 +180,7 @@ def chosen(one: RegradedAttempt, keep: str) -> AttemptResult:
     changes nothing.
     """
     before, after = one.before, one.after
-    if (
-        after is None
-        or one.is_failed
-        or (before.result, before.score, before.word) == (after.result, after.score, after.word)
-    ):
+    if after is None or one.is_failed or before == after:
         return before
     if keep == "new":
         return after

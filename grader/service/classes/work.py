@@ -23,7 +23,7 @@ from grader.store.engine import Session
 from grader.store.gradings import Grading, Versions
 from grader.store.records import Reason, Role, Submission, SubmissionId, UserId
 
-OURS = "given"  # the incident of a result that is given as a fault of ours
+GIVEN_FAULT = "given"  # the incident of a result that is given as a fault of ours
 _WHY = {
     WhyNot.UNKNOWN: "There is no such exercise in this assignment.",
     WhyNot.NOT_MEMBER: "You are no longer in this class.",
@@ -192,7 +192,7 @@ def grade_as_given(asking: Request, id: SubmissionId, exercise: str, text: str, 
         return
     score = float(found) if isinstance(found, Fraction) else 0.0
     status = found if isinstance(found, Status) else Status.GRADED
-    incident = OURS if found == "ours" else ""
+    incident = GIVEN_FAULT if found == "ours" else ""
     report = Report(exercise, status, score, 0, "cpu", 0.0, incident=incident)
     made_with = Versions(exercise=version, grader="", torch="")
     grading = replace(Grading.of(report, made_with, asking.now), reason=Reason.GIVEN)
